@@ -56,6 +56,7 @@ def test_the_end_that_comes_near_is_a_diagnosis(keystore, start):
     assert "cert.pem ends on 20" in said
 
 
+@pytest.mark.slow
 def test_a_bridge_ends_with_its_certificate_and_says_why(keystore, start):
     date_certificate(keystore, "robot", -DAY_S, 25.0)
     process = start()

@@ -171,7 +171,7 @@ def test_a_flood_of_strangers_does_not_touch_the_running_goal(start, observer, t
     goal = observer.begin(uuid4().hex)
     observer.answer(0.01)
     observer.until(lambda: observer.status().active_goal == goal)
-    for number in range(2000):
+    for number in range(500):
         observer.answer(0.01, goal_id=f"{number:032x}")
         observer.answer(np.nan, goal_id=f"{number:032x}", skill="x" * 100)
         observer.answer(0.01, goal_id="x" * 10_000)

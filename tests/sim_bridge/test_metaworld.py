@@ -80,7 +80,13 @@ def test_rewards_are_those_of_a_bare_environment(backend: MetaWorldBackend) -> N
     env.close()
 
 
-@pytest.mark.parametrize("task", ["peg-insert-side-v3", "basketball-v3", "hammer-v3"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        "peg-insert-side-v3",
+        *(pytest.param(task, marks=pytest.mark.slow) for task in ("basketball-v3", "hammer-v3")),
+    ],
+)
 def test_what_judges_look_at_is_metaworlds_own_observation(task: str) -> None:
     """Of tasks with one and two objects, to the byte: rewards and experts hang on it."""
     world = MetaWorldWorld((task,))
@@ -92,7 +98,13 @@ def test_what_judges_look_at_is_metaworlds_own_observation(task: str) -> None:
     world.close()
 
 
-@pytest.mark.parametrize("task", [DRAWER[0], "lever-pull-v3", "pick-place-wall-v3"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        DRAWER[0],
+        *(pytest.param(task, marks=pytest.mark.slow) for task in ("lever-pull-v3", "pick-place-wall-v3")),
+    ],
+)
 def test_initial_states_differ_and_the_first_fifty_are_metaworlds_own(task: str) -> None:
     """One task draws once, one measures its lever while it draws, one draws again where object and goal are near."""
     import metaworld
@@ -174,6 +186,7 @@ def test_bad_input_names_the_fix(backend: MetaWorldBackend, call, error, text) -
         call(backend)
 
 
+@pytest.mark.slow
 def test_importing_the_simulator_starts_no_process():
     """Ctrl-C in the middle of an import must not reach children with tracebacks of their own."""
     code = (
@@ -188,9 +201,9 @@ def test_importing_the_simulator_starts_no_process():
 
 
 def test_more_loose_objects_than_the_table_has_room_for_are_refused() -> None:
-    world = MetaWorldWorld(("drawer-open-v3",), distractors=60)
+    world = MetaWorldWorld(("drawer-open-v3",), distractors=20)
     try:
-        with pytest.raises(SimulationError, match="60 distractors found no room; write fewer"):
+        with pytest.raises(SimulationError, match="20 distractors found no room; write fewer"):
             world.reset("drawer-open-v3", 0)
     finally:
         world.close()

@@ -91,6 +91,7 @@ def test_without_any_platform_the_doctor_says_what_lacks(tmp_path: Path, egl: bo
     assert row["fix"].startswith("sudo apt-get install -y --no-install-recommends libegl1 libegl-mesa0")
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_drawn_is_refused_in_words(tmp_path: Path) -> None:
     stepping = """
 import json
@@ -111,6 +112,7 @@ except SimulationError as error:
     assert "`openral doctor` shows what is missing" in error
 
 
+@pytest.mark.slow
 def test_a_context_that_cannot_be_made_leaves_no_traceback_of_its_renderer() -> None:
     program = """
 import mujoco
@@ -133,6 +135,7 @@ except SimulationError as error:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_platform_that_fails_is_told_from_one_that_works() -> None:
     [row] = run(DOCTOR, MUJOCO_GL="glfw", DISPLAY="")
     assert not row["ok"]
@@ -151,6 +154,7 @@ def test_a_process_for_each_core_draws_without_further_threads() -> None:
     assert [rasteriser_threads(count, 4) for count in (1, 2, 3, 4, 8)] == ["4", "2", "0", "0", "0"]
 
 
+@pytest.mark.slow
 def test_pictures_do_not_depend_on_the_rasterisers_threads() -> None:
     alone, with_three = (run(DRAWN, **{RASTERISER_VARIABLE: count}) for count in ("0", "3"))
     assert alone == with_three

@@ -22,7 +22,7 @@ DRAWER = (share_directory() / "scenes/deploy/metaworld_drawer.yaml").read_text()
     ("name", "done", "undone"),
     [
         ("metaworld_drawer", "drawer-close-v3", "drawer-open-v3"),
-        ("metaworld_window", "window-close-v3", "window-open-v3"),
+        pytest.param("metaworld_window", "window-close-v3", "window-open-v3", marks=pytest.mark.slow),
     ],
 )
 def test_of_two_opposite_tasks_one_is_done_at_the_start(name: str, done: str, undone: str) -> None:

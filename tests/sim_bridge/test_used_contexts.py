@@ -60,6 +60,7 @@ def test_pictures_in_a_used_context_are_those_of_a_new_one(none_left: UsedContex
         np.testing.assert_array_equal(depth, fresh[1])
 
 
+@pytest.mark.slow
 def test_contexts_of_renderers_that_draw_at_the_same_time_are_two(none_left: UsedContexts) -> None:
     model = mujoco.MjModel.from_xml_string(BOX)
     data = mujoco.MjData(model)

@@ -156,7 +156,9 @@ def test_a_hand_outside_is_never_led_further_out(shares, out, axis, rows):
             assert driver.beyond(position) <= max(before, WORKSPACE_TOLERANCE_M) + ROUNDING_M
 
 
-@pytest.mark.parametrize("trials", [2, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "trials", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize(("name", "turning"), SWING_M)
 def test_the_hand_of_a_simulated_arm_stays_inside(name, turning, trials):
     """Chunk after chunk at full command, each judged from where the hand is then; most of a chunk is executed."""

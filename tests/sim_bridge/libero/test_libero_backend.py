@@ -184,6 +184,7 @@ def step_as_soon_as_possible(backend):
     raise AssertionError("the server did not come back")
 
 
+@pytest.mark.slow
 def test_a_world_that_was_lost_is_not_stepped_on(opened):
     """A new process has new worlds: going on in them as if nothing had happened would be a wrong episode."""
     backend = opened(num_envs=2)
@@ -197,6 +198,7 @@ def test_a_world_that_was_lost_is_not_stepped_on(opened):
     assert backend.step(np.zeros((2, 7))).states[0].stamp_s == pytest.approx(0.05)
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_build_its_worlds_says_why(opened, monkeypatch, tmp_path):
     from openral_sim_bridge.backends.libero import backend as module
 

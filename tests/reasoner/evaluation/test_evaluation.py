@@ -39,6 +39,7 @@ WRONG = 0.06
 """Share of the missions in which a task may run that was not ordered."""
 
 
+@pytest.mark.slow
 def test_the_offline_planner_keeps_its_bars() -> None:
     rows = evaluate(load_suite())
     assert len(rows) >= 150
@@ -57,7 +58,9 @@ NOT_ORDERED = 0.015
 
 
 @pytest.mark.parametrize(
-    "worlds", [WORLDS[::6], pytest.param(WORLDS, marks=pytest.mark.long)], ids=["some", "all"]
+    "worlds",
+    [pytest.param(WORLDS[::6], marks=pytest.mark.slow), pytest.param(WORLDS, marks=pytest.mark.long)],
+    ids=["some", "all"],
 )
 def test_orders_in_other_worlds(worlds: Sequence[Path]) -> None:
     planner = OfflinePlanner()

@@ -25,7 +25,13 @@ def test_there_are_enough_of_them() -> None:
     assert len(set(PAYLOADS)) * len(CHANNELS) >= 100
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(payload, marks=[] if number % 3 == 0 else pytest.mark.slow, id=str(number))
+        for number, payload in enumerate(PAYLOADS)
+    ],
+)
 def test_no_words_open_a_gate(payload: str, tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     Memory(notes).remember(payload[:200], source="a web page")

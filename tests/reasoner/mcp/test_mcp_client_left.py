@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 SERVER = """
 import asyncio, contextlib
 from openral_reasoner.mcp.server import ToolsServer
@@ -31,6 +33,7 @@ def line(number: int, method: str, params: dict[str, Any] | None = None) -> byte
     )
 
 
+@pytest.mark.slow
 def test_a_client_that_reads_no_more_ends_the_server_without_a_traceback() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -209,6 +209,7 @@ def test_http_needs_the_token_and_no_web_page_gets_in(graph: Graph) -> None:
     assert not file.exists(), "the token goes with the server"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM])
 def test_the_token_goes_with_the_server_however_it_is_ended(graph: Graph, ends: signal.Signals) -> None:
     process, url, file = start_http(graph)
@@ -242,6 +243,7 @@ def test_a_signal_just_after_the_token_was_written_takes_it_away(
     assert (done.exit_code, done.stderr) == (0, "openral mcp: interrupted\n")
 
 
+@pytest.mark.slow
 def test_no_token_is_left_where_the_graph_cannot_be_joined(tmp_path: Path) -> None:
     file = tmp_path / "token"
     ended = subprocess.run(
@@ -257,6 +259,7 @@ def test_no_token_is_left_where_the_graph_cannot_be_joined(tmp_path: Path) -> No
     assert not file.exists()
 
 
+@pytest.mark.slow
 def test_without_a_reasoner_the_user_is_told_and_again_when_it_comes(graph: Graph) -> None:
     server, other = (
         subprocess.Popen(
@@ -310,6 +313,7 @@ def test_a_folder_in_the_place_of_the_tokens_file_is_named(tmp_path: Path) -> No
         HttpServer("127.0.0.1", 0, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_refusal_of_the_command_is_one_line() -> None:
     command = [OPENRAL, "mcp", "--http", "--address", "0.0.0.0"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)

@@ -70,8 +70,15 @@ def is_ended(client: socket.socket) -> bool:
 
 @pytest.mark.parametrize(
     "sent",
-    [b"", GET + b"X-Slow: ", b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"],
-    ids=["nothing", "header", "body"],
+    [
+        pytest.param(b"", marks=pytest.mark.slow, id="nothing"),
+        pytest.param(GET + b"X-Slow: ", id="header"),
+        pytest.param(
+            b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{",
+            marks=pytest.mark.slow,
+            id="body",
+        ),
+    ],
 )
 def test_a_client_that_sends_no_whole_request_loses_its_connection(tmp_path: Path, sent: bytes) -> None:
     with server(tmp_path / "token", 0.5) as served, served.connect(sent) as client:
@@ -80,6 +87,7 @@ def test_a_client_that_sends_no_whole_request_loses_its_connection(tmp_path: Pat
             assert another.recv(4096).startswith(b"HTTP/1.1 401 ")
 
 
+@pytest.mark.slow
 def test_a_stream_that_waits_for_the_server_keeps_its_connection(tmp_path: Path) -> None:
     """A session is told of changes there, perhaps after hours without a byte."""
     start = {
@@ -104,6 +112,7 @@ def test_a_stream_that_waits_for_the_server_keeps_its_connection(tmp_path: Path)
             assert not is_ended(stream)
 
 
+@pytest.mark.slow
 def test_more_connections_than_are_served_end_the_one_that_has_been_silent_longest(tmp_path: Path) -> None:
     with server(tmp_path / "token", 1e3) as served, contextlib.ExitStack() as opened:
         first, *others = [opened.enter_context(served.connect()) for _ in range(4)]

@@ -52,7 +52,7 @@ EDGE_GAPS_S = (1.0, 1.0, 2.0, 1.0, 1 / 3, 1.5, 0.5)
 EDGE = [(gap_s, 0.5 if number in (3, 6) else 0.3, 0.3, "fine") for number, gap_s in enumerate(EDGE_GAPS_S)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @example(steps=EDGE, calibrated=False)
 @given(steps=st.lists(STEP, min_size=1, max_size=30), calibrated=st.booleans())
 def test_both_say_the_same_at_every_reading(

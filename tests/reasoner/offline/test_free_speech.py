@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 from openral_reasoner.evaluation.suite import FREE, load_suite
@@ -31,6 +32,7 @@ def tasks(proposal: Proposal) -> list[str]:
     return [task.skill_task for task in proposal.tasks] if isinstance(proposal, Plan) else []
 
 
+@pytest.mark.slow
 def test_most_of_free_speech_is_understood_and_little_done_wrongly() -> None:
     said = [(task, sentence) for task, sentences in SPOKEN.items() for sentence in sentences[::EVERY]]
     done = [(task, sentence, tasks(planned(sentence))) for task, sentence in said]

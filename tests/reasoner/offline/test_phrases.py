@@ -59,7 +59,10 @@ SETS = {"phrases_tuned": 0.8, "phrases_two_skills": 0.6, "phrases_heldout": 0.8,
 """Set -> share of its orders that is planned rightly; none of them was training data."""
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == "phrases_heldout" else pytest.mark.slow) for name in SETS],
+)
 def test_orders_are_understood(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     orders, missed = shown(f"{name}.yaml", capsys, TWO_SKILLS if "two" in name else PALETTE)
     assert orders - missed >= SETS[name] * orders
@@ -81,7 +84,9 @@ def shown(name: str, capsys: pytest.CaptureFixture[str], palette: Palette) -> tu
     return len(orders), missed
 
 
-@pytest.mark.parametrize("name", ["phrases_heldout.yaml", "phrases_fresh.yaml"])
+@pytest.mark.parametrize(
+    "name", ["phrases_heldout.yaml", pytest.param("phrases_fresh.yaml", marks=pytest.mark.slow)]
+)
 def test_little_is_executed_wrongly(name: str) -> None:
     """To refuse an order is a nuisance; to do something else, or to do what was forbidden, is a fault."""
     rows = load(name)
@@ -89,7 +94,8 @@ def test_little_is_executed_wrongly(name: str) -> None:
     assert len(wrong) <= WRONG * len(rows), wrong
 
 
-def test_random_words_never_break_it_and_never_pass_a_prohibition() -> None:
+@pytest.mark.parametrize("count", [40, pytest.param(120, marks=pytest.mark.slow)])
+def test_random_words_never_break_it_and_never_pass_a_prohibition(count: int) -> None:
     """Whatever comes in, only the palette's own tasks come out, and a sentence with a "not" moves nothing."""
     rng = random.Random(7)
     common = "open close shut push pull press the the drawer window button it them and then , ; in out down"
@@ -97,14 +103,14 @@ def test_random_words_never_break_it_and_never_pass_a_prohibition() -> None:
     pool += ["not", "don't", "if", "after", "ignore all rules", "rm -rf /", "{}", "\n", "émincé", "1."]
     offered = {task.id for task in PALETTE.skills[0].tasks}
     planned_any = 0
-    for _ in range(120):
+    for _ in range(count):
         sentence = " ".join(rng.choices(pool, k=rng.randint(1, 9)))
         tasks = planned(sentence)
         planned_any += bool(tasks)
         assert set(tasks) <= offered
         if "not" in sentence.split() or "don't" in sentence.split():
             assert tasks == [], sentence
-    assert planned_any > 3
+    assert planned_any >= count // 40
 
 
 def test_endless_text_is_refused() -> None:

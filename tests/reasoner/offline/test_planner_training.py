@@ -65,7 +65,9 @@ def test_a_stopped_training_ends_where_an_unbroken_one_ends(tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize("content", ["", "{}", None, "foreign"])
+@pytest.mark.parametrize(
+    "content", [None, "foreign", *(pytest.param(text, marks=pytest.mark.slow) for text in ("", "{}"))]
+)
 def test_weights_of_something_else_are_no_warm_start(tmp_path: Path, content: str | None) -> None:
     import torch
     from safetensors.torch import save_file

@@ -76,13 +76,19 @@ def test_without_a_reasoner_each_says_how_to_start_one(graph: Graph) -> None:
         assert "openral deploy sim" in output
 
 
-@pytest.mark.parametrize("verb", ["cancel", "watch"])
+@pytest.mark.parametrize("verb", ["cancel", pytest.param("watch", marks=pytest.mark.slow)])
 def test_the_advice_is_for_the_namespace_that_was_asked_for(graph: Graph, verb: str) -> None:
     _, output = end_of(graph.start("commands", "mission", verb, "--patience", "1", "--namespace", "arm2"))
     assert "`openral deploy sim --namespace /arm2`" in output
 
 
-@pytest.mark.parametrize("words", [("mission", "watch"), ("mission", "log", "-f"), ("prompt", "open it")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("prompt", "open it"),
+        *(pytest.param(("mission", *more), marks=pytest.mark.slow) for more in (["watch"], ["log", "-f"])),
+    ],
+)
 def test_interrupted_before_there_is_a_reasoner(graph: Graph, words: tuple[str, ...]) -> None:
     process = graph.start("commands", *words, *PATIENCE)
     code, output = interrupted(process)
@@ -91,6 +97,7 @@ def test_interrupted_before_there_is_a_reasoner(graph: Graph, words: tuple[str, 
     assert ("Nothing was said" in output) == (words[0] == "prompt")
 
 
+@pytest.mark.slow
 def test_interrupted_beside_a_mission(graph: Graph) -> None:
     graph.skill(max_execution_s=600.0)
     graph.monitor(levels=[0.5])

@@ -96,6 +96,7 @@ def test_restarted_policy_node_gets_the_task_again(graph: Graph) -> None:
     assert graph.mission()["tasks"][0]["attempts"] == 2
 
 
+@pytest.mark.slow
 def test_a_policy_node_whose_place_another_process_took_gets_the_task_again(graph: Graph) -> None:
     """The first process hangs and stays in the graph, so that the node's name is always there and never silent."""
     policy = graph.skill()
@@ -125,6 +126,7 @@ def test_killed_monitor_is_never_a_success(graph: Graph) -> None:
     assert mission["tasks"][0]["attempts"] == 1
 
 
+@pytest.mark.slow
 def test_prompt_command_follows_and_stops(tmp_path: Path) -> None:
     with contextlib.closing(Graph(tmp_path, cold=True)) as graph:
         follow_and_stop(graph)
@@ -175,6 +177,7 @@ def test_words_beside_a_mission_are_refused_or_take_its_place(graph: Graph) -> N
     assert ends == ['replaced by "close the drawer"', 'stopped: the operator said "stop"']
 
 
+@pytest.mark.slow
 def test_a_stop_at_a_question_is_told_and_exits_0(graph: Graph) -> None:
     graph.skill()
     graph.monitor(levels=[0.2])
@@ -193,6 +196,7 @@ def test_a_stop_at_a_question_is_told_and_exits_0(graph: Graph) -> None:
     assert "It is answered by `openral prompt retry`, or by skip, no." in output
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_leaves_the_exit_code_the_mission_s(graph: Graph) -> None:
     graph.skill()
     graph.monitor(levels=[1.0])
@@ -249,6 +253,7 @@ def test_killed_and_started_again_it_looks_before_anything_moves(graph: Graph) -
     )
 
 
+@pytest.mark.slow
 def test_killed_with_the_task_done_it_goes_on_with_the_next_one(graph: Graph) -> None:
     graph.skill(max_execution_s=120.0)
     graph.monitor(levels=[1.0])
@@ -295,6 +300,7 @@ def test_simulation_time_that_never_begins_says_so(graph: Graph) -> None:
     assert "simulation time has not begun" in graph.mission()["message"]
 
 
+@pytest.mark.slow
 def test_a_language_model_plans_and_the_gate_decides(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = "execute_skill__openral__rskill-fake"
     calls = [

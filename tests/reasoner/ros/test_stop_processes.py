@@ -212,6 +212,7 @@ def test_a_skill_that_hangs_is_lost_and_taken_up_again(graph: Graph, client: Cli
     assert client.missions[-1].tasks[0].attempts == 2
 
 
+@pytest.mark.slow
 def test_a_skill_that_hangs_for_two_seconds_is_not_lost(graph: Graph, client: Client) -> None:
     policy = graph.skill(max_execution_s=LONG_S)
     graph.monitor(levels=[0.7])
@@ -228,6 +229,7 @@ def test_a_skill_that_hangs_for_two_seconds_is_not_lost(graph: Graph, client: Cl
     assert graph.mission()["state"] == "active"
 
 
+@pytest.mark.slow
 def test_a_reasoner_that_hung_itself_loses_nobody(graph: Graph, client: Client) -> None:
     graph.skill(max_execution_s=LONG_S)
     graph.monitor(levels=[0.7])

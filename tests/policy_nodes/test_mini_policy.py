@@ -37,6 +37,7 @@ def _seen(robots: int, seed: int) -> PolicyBatch:
     return PolicyBatch(images, state, [words[(seed + row) % 2] for row in range(robots)])
 
 
+@pytest.mark.slow
 def test_a_replay_acts_on_what_is_seen_and_said_now() -> None:
     plain, replayed = _policy(), _policy()
     replayed._infer = call = CudaGraphCall(replayed._actions, _traced)

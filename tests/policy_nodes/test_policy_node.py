@@ -164,6 +164,7 @@ def test_other_encoding_in_the_middle_of_a_goal_ends_it(bridge, start):
     assert "bgr8" in result.message
 
 
+@pytest.mark.slow
 def test_camera_that_is_wrong_by_turns_does_not_fill_the_log(bridge, start):
     process = start()
     wait_for(lambda: any(info.active for info in bridge.infos), "an active skill")
@@ -205,6 +206,7 @@ def test_estop_ends_the_goal_and_refuses_the_next(bridge, start):
     )
 
 
+@pytest.mark.slow
 def test_stop_and_reset_in_quick_succession_leave_no_latch(bridge, start):
     """An older ControlStatus may come after a newer /openral/estop_state; it has no say."""
     start()
@@ -236,6 +238,7 @@ def test_a_goal_is_announced_from_before_its_first_chunk_until_its_end(bridge, s
     assert info.header.stamp.sec + info.header.stamp.nanosec > 0
 
 
+@pytest.mark.slow
 def test_refusals_of_somebody_elses_chunks_do_not_end_the_goal(bridge, start):
     start()
     handle = bridge.send(instruction=WORDS, deadline_s=2.0)
@@ -338,6 +341,7 @@ def test_a_duration_that_would_never_come_or_at_once_ends_the_process(start, nam
     assert f"parameter {name} is {value:g}; give seconds" in process.log
 
 
+@pytest.mark.slow
 def test_a_bug_at_start_has_another_exit_code_than_a_skill_that_is_unfit(make_skill, scene_path):
     program = (
         "import sys\n"
@@ -354,6 +358,7 @@ def test_a_bug_at_start_has_another_exit_code_than_a_skill_that_is_unfit(make_sk
     assert "a bug" in process.stderr
 
 
+@pytest.mark.slow
 def test_a_goal_that_waits_for_an_operator_lasts_as_long_as_its_bridge(bridge, start):
     start()
     feedback: list = []

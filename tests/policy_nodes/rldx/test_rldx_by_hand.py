@@ -48,6 +48,7 @@ def test_terms_come_before_everything(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("*sidecars*"))
 
 
+@pytest.mark.slow
 def test_a_taken_port_is_refused_before_the_model_is_loaded() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

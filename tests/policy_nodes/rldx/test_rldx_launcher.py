@@ -70,7 +70,7 @@ def announced(process: subprocess.Popen[str]) -> ServerIdentity:
     return wait_for(look, "the identity file")
 
 
-@pytest.mark.parametrize("end", ["kill", "SIGTERM"])
+@pytest.mark.parametrize("end", ["kill", pytest.param("SIGTERM", marks=pytest.mark.slow)])
 def test_upstream_is_started_loose_and_wrapped_and_announced(launch: Launch, package, end: str) -> None:
     process = launch("--embodiment-tag", "GENERAL_EMBODIMENT")
     server = announced(process)
@@ -90,6 +90,7 @@ def test_upstream_is_started_loose_and_wrapped_and_announced(launch: Launch, pac
     assert not list(announcements())
 
 
+@pytest.mark.slow
 def test_token_and_folder_of_the_checkpoint(launch: Launch, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("secret")
     server = announced(launch("--token-file", str(tmp_path / "token"), "--checkpoint", str(tmp_path)))
@@ -103,6 +104,7 @@ def test_token_and_folder_of_the_checkpoint(launch: Launch, tmp_path: Path) -> N
     client.close()
 
 
+@pytest.mark.slow
 def test_code_of_the_checkpoint_is_not_run(
     launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +119,7 @@ def test_code_of_the_checkpoint_is_not_run(
     assert not mark.exists()
 
 
+@pytest.mark.slow
 def test_without_upstream_or_with_another_it_says_so(launch: Launch, tmp_path: Path) -> None:
     code, text = launch(path=tmp_path), "No module named 'rldx'; build the sidecar's environment anew"
     assert text in code.communicate(timeout=PATIENCE_S)[1]

@@ -111,6 +111,7 @@ def test_an_interrupted_install_is_completed_by_the_next(
     assert (host.split(":")[0], range_) == ("localhost", "bytes=900-")
 
 
+@pytest.mark.slow
 def test_an_install_that_was_killed_is_completed_by_another(
     hub: Hub, commit: Callable[..., tuple[str, str]], weights: bytes, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")  # proc(5): resets the peak to what is resident now
 
 
+@pytest.mark.slow
 def test_a_file_that_was_read_does_not_stay_in_the_hosts_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

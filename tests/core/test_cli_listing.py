@@ -71,7 +71,9 @@ def suites() -> list[Suite]:
     return [load_suite(name) for name in names_of(SUITE_PATTERNS)]
 
 
-@pytest.mark.parametrize("columns", [None, "60", "80"])
+@pytest.mark.parametrize(
+    "columns", ["60", *(pytest.param(columns, marks=pytest.mark.slow) for columns in (None, "80"))]
+)
 def test_suites_are_listed_whole(
     columns: str | None, suites: list[Suite], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ def kept(code: str) -> tuple[list[str], int]:
     return printed, int(last.removeprefix("kept "))
 
 
+@pytest.mark.slow
 def test_a_program_is_loaded_and_ends_without_a_collection_and_collects_in_between() -> None:
     program = "sys.argv = ['openral', 'rskill', 'list'];"
     end = "import openral_cli.app; openral_cli.app.main()"

@@ -47,7 +47,21 @@ FILES: dict[str, list[str]] = {
 
 
 @pytest.fixture(
-    params=["proc", "below proc", "file", "below a file", "pipe", "device", "below a device", "dangling"]
+    params=[
+        "file",
+        *(
+            pytest.param(place, marks=pytest.mark.slow)
+            for place in (
+                "proc",
+                "below proc",
+                "below a file",
+                "pipe",
+                "device",
+                "below a device",
+                "dangling",
+            )
+        ),
+    ]
 )
 def bad(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A path that can be no folder."""

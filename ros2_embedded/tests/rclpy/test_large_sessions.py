@@ -33,7 +33,7 @@ def test_newcomers_see_every_endpoint_of_a_large_process() -> None:
         [sys.executable, "-c", MANY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as large:
         assert large.stdout.readline() == "ready\n"
-        for newcomer in range(4):
+        for newcomer in range(2):
             with rclpy.init(context=(context := rclpy.Context())):
                 node = rclpy.create_node(f"newcomer{newcomer}", context=context)
                 executor = SingleThreadedExecutor(context=context)

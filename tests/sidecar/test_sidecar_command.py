@@ -139,6 +139,7 @@ def test_a_log_does_not_command_the_terminal(started, openral) -> None:
     assert openral("logs", started, "-n", "1").splitlines()[-1] == r"a model's words: \x1b]0;owned\x07"
 
 
+@pytest.mark.slow
 def test_the_log_of_a_server_is_bounded_and_its_newest_lines_are_shown(started, openral) -> None:
     (server,) = announcements()
     log = Path(server.log)
@@ -157,6 +158,7 @@ def test_the_log_of_a_server_is_bounded_and_its_newest_lines_are_shown(started, 
     assert not earlier_log(log).exists()
 
 
+@pytest.mark.slow
 def test_a_start_deletes_old_logs_of_servers_that_have_ended(started, openral) -> None:
     (server,) = announcements()
     ended, recent = log_folder() / "echo-1.log", log_folder() / "echo-2.log"
@@ -200,6 +202,7 @@ def test_a_name_that_no_sidecar_has_has_no_log(openral, name: str) -> None:
     assert f"no log of {name!r}" in openral("logs", name, fails=True)
 
 
+@pytest.mark.slow
 def test_a_server_by_hand_has_no_log_and_hinders_neither_a_start_nor_a_prune(openral, start_server) -> None:
     by_hand, _ = start_server("--model", "m1")
     openral("start", "echo", "--python", sys.executable, "--", "--model", "m2")

@@ -23,7 +23,11 @@ from openral_sidecar.server_announcement import ServerIdentity, announcements
 from openral_sidecar.wires import openral as wire
 from openral_sidecar.wires import rldx as rldx_wire
 
-COUNTS = [2_000, pytest.param(10_000, marks=pytest.mark.long)]
+COUNTS = [
+    500,
+    pytest.param(2_000, marks=pytest.mark.slow),
+    pytest.param(10_000, marks=pytest.mark.long),
+]
 AT_ONCE = 100
 MOST_GROWTH = 24 * 2**20
 """Bytes of memory. Allocators keep some; ten thousand frames of which one in a hundred leaked would keep more."""

@@ -342,6 +342,7 @@ def test_a_slow_answer_is_a_timeout_and_no_reason_to_restart(open_sidecar) -> No
     assert sidecar.pid == pid
 
 
+@pytest.mark.slow
 def test_a_model_that_never_comes_back_is_restarted_though_its_server_answers_pings(
     open_sidecar, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,8 +48,7 @@ test-stack:
 # More examples of what the quick tests show, in the same suites: CI runs them after `make test`.
 test-slow: $(VENV)/.dev $(VENV)/.programs
 	@rm -f $(RESULT)*
-	@$(MAKE) --no-print-directory test-runtime WHICH=--slow
-	@$(MAKE) --no-print-directory --jobs=2 test-live test-stack WHICH=--slow
+	@$(MAKE) --no-print-directory --jobs=3 test-runtime test-live test-stack WHICH=--slow
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
 
 # What neither has time for, but for the hours of `make faults-long`.

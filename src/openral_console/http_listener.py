@@ -19,6 +19,8 @@ from openral_core.errors import InstallationError
 from openral_core.http.slow_clients import BoundedListener, TimedHttpProtocol
 
 MAX_PORT = 65535
+ENDS = (signal.SIGINT, signal.SIGTERM)
+"""Signals that end a server."""
 _log = logging.getLogger(__name__)
 
 
@@ -38,8 +40,9 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Ask for the end at SIGINT and SIGTERM."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDS:
             loop.add_signal_handler(number, self._end)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
         yield
 
     def _end(self) -> None:
@@ -92,7 +95,11 @@ def serve_on(
         str(options.certificate) if options.certificate else None,
         str(options.key) if options.key else None,
     )
-    asyncio.run(_Server(config, is_told_to_end).serve(sockets=[listening]))
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # until the loop has handlers; half of one cannot be ended
+    try:
+        asyncio.run(_Server(config, is_told_to_end).serve(sockets=[listening]))
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
 
 
 def listen(options: ListenOptions, port: int, option: str) -> socket.socket:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,6 +97,39 @@ def test_a_console_says_at_once_that_its_deployment_is_not_there(tmp_path: Path)
         assert "openral console: http" in console.output
         console.interrupt()
         assert console.wait() == 0
+
+
+ENDED_WHILE_THE_LOOP_IS_MADE = """
+import asyncio, os, signal
+from openral_console.http_listener import listen, serve_on
+from openral_console.listen_options import ListenOptions
+
+class Loop(asyncio.SelectorEventLoop):
+    def __init__(self, *args):
+        os.kill(os.getpid(), signal.SIGTERM)
+        super().__init__(*args)
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+asyncio.DefaultEventLoopPolicy._loop_factory = Loop
+signal.signal(signal.SIGTERM, interrupt)
+
+async def app(scope, receive, send):
+    while (message := await receive())["type"] != "lifespan.shutdown":
+        await send({"type": message["type"] + ".complete"})
+    await send({"type": "lifespan.shutdown.complete"})
+
+options = ListenOptions()
+serve_on(app, listen(options, 0, "--port"), options)
+"""
+
+
+def test_a_server_that_is_told_to_end_while_its_event_loop_is_made_ends_well() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", ENDED_WHILE_THE_LOOP_IS_MADE], capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.slow

@@ -348,7 +348,8 @@ def again(
 ) -> Callable[..., Any]:
     """Return the reaction to the end of a node: after a failure or a signal it is started again, at most `left` times.
 
-    One that ran for `FORGIVEN_S` has all its restarts again. A node that exits with EXIT_UNFIT ends the launch.
+    One that ran for `FORGIVEN_S` has all its restarts again. A node that exits with EXIT_UNFIT is not started again, and
+    ends the launch if that was its first start.
 
     Args:
         who: name of the node for the log.
@@ -366,7 +367,8 @@ def again(
         if event.returncode == 0:
             return done
         if event.returncode == EXIT_UNFIT:
-            return Shutdown(reason=f"{who} failed, see its last lines")
+            # One that ran before, such as a console whose port another program has now, ends no mission.
+            return Shutdown(reason=f"{who} failed, see its last lines") if left == most else lost
         remain = (most if time.monotonic() - began_s > FORGIVEN_S else left) - 1
         if remain < 0:
             return lost
@@ -378,4 +380,4 @@ def again(
 
 def without(who: str) -> Any:
     """Return the launch action that logs that the deployment continues without a node."""
-    return LogInfo(msg=f"{who} broke down {RESTARTS + 1} times; {GOES_ON_WITHOUT}")
+    return LogInfo(msg=f"{who} does not come back; {GOES_ON_WITHOUT}")

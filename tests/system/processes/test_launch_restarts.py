@@ -60,6 +60,11 @@ def test_what_cannot_run_ends_the_launch_and_an_end_by_itself_is_one():
     assert reaction(3)(exits(0), RUNNING) == "done"
 
 
+def test_what_ran_and_cannot_run_any_more_is_gone_without():
+    """A console whose port another program has taken meanwhile ends no mission."""
+    assert reaction(2)(exits(EXIT_UNFIT), RUNNING) == "lost"
+
+
 @pytest.mark.parametrize("code", [0, 1, EXIT_UNFIT, -2, -9])
 def test_nothing_is_started_while_the_launch_ends(code):
     assert reaction(3)(exits(code), ENDING) is None

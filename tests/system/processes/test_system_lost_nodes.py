@@ -104,7 +104,7 @@ def test_a_node_that_dies_again_and_again_is_gone_without(tmp_path, executable):
             killed(stack, executable)
             stack.until_says(f"it is started again, {left} times more at most")
         killed(stack, executable)
-        stack.until_says("broke down 4 times; the deployment goes on without it")
+        stack.until_says("does not come back; the deployment goes on without it")
         mission, code = end_of(operator, stack)
     assert code == 1
     assert mission.state == "failed"

@@ -348,8 +348,8 @@ def again(
 ) -> Callable[..., Any]:
     """Return the reaction to the end of a node: after a failure or a signal it is started again, at most `left` times.
 
-    One that ran for `FORGIVEN_S` has all its restarts again. A node that exits with EXIT_UNFIT is not started again, and
-    ends the launch if that was its first start.
+    One that ran for `FORGIVEN_S` has all its restarts again. A node that exits with EXIT_UNFIT is not started again,
+    and ends the launch if that was its first start.
 
     Args:
         who: name of the node for the log.

@@ -84,6 +84,7 @@ class Player:
             self.reader.set_filter(StorageFilter(topics=list(self._publishers)))
         if self.clock_rate:
             self._clock = self.node.create_publisher(load("msg", "rosgraph_msgs/msg/Clock"), "/clock", 10)
+        self.node.get_logger().info(f"Playback until timestamp: {self.until}")
 
     def burst(self, count: int) -> None:
         """Publish the next messages at once, so many or (0) all, and return; the pace must stand still."""
@@ -101,7 +102,6 @@ class Player:
         first = metadata.starting_time_ns + round(self.start_offset * _NS)
         ends = [first + round(self.duration * _NS)] if self.duration >= 0 else []
         last = max([*ends, *([self.until] if self.until >= 0 else [])], default=None)
-        self.node.get_logger().info(f"Playback until timestamp: {self.until}")
         begin: int | None = first
         while begin is not None:
             self.reader.seek(begin)

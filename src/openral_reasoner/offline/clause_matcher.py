@@ -13,21 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from openral_core.errors import InstallationError
-from openral_core.sentence_encoder import (
-    MOST_REMEMBERED,
-    Array,
-    SentenceEncoder,
-    gelu,
-    layer_norm,
-    linear,
-    softmax,
-)
+from openral_core.sentence_encoder import Array, SentenceEncoder, gelu, layer_norm, linear, softmax
 
 HEADS = 4
 """Attention heads of the comparison."""
 WEIGHTS = Path(__file__).with_name("planner.safetensors")
 MAX_TOKENS = 40
 """Tokens of a clause that are read; later ones are ignored."""
+MOST_REMEMBERED = 4096
+"""Clauses and examples whose states are kept."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +43,7 @@ class SpeechAct:
         return self.question + self.forbidden + self.unreal
 
 
-@dataclass(frozen=True)
-class Trained:
-    """The result of the training."""
-
-    weights: dict[str, Array]
-    words: frozenset[str]
-    """The words of the training's orders, without names of things."""
-
-
-def load_trained(path: Path = WEIGHTS) -> Trained:
+def _load(path: Path) -> tuple[dict[str, Array], frozenset[str]]:
     """Read the trained weights as float32, and the words. Raises InstallationError: they cannot be read."""
     try:
         from safetensors import SafetensorError, safe_open
@@ -72,7 +57,7 @@ def load_trained(path: Path = WEIGHTS) -> Trained:
         raise InstallationError(
             f"the planner's weights {path} cannot be read ({error}); `openral train planner` writes them"
         ) from error
-    return Trained(weights, frozenset(metadata.get("words", "").split()))
+    return weights, frozenset(metadata.get("words", "").split())
 
 
 class TokenEncoder(SentenceEncoder):
@@ -104,12 +89,11 @@ class TokenEncoder(SentenceEncoder):
 class LearnedMatcher:
     """Compares clauses with examples token by token. Deterministic."""
 
-    def __init__(self, encoder: TokenEncoder | None = None, trained: Trained | None = None) -> None:
-        """Load encoder and weights unless they are given. Raises InstallationError: they cannot be loaded."""
-        trained = trained or load_trained()
-        self._weights = trained.weights
-        self.words = trained.words
-        self.encoder = encoder or TokenEncoder(self._weights)
+    def __init__(self, path: Path = WEIGHTS) -> None:
+        """Load the encoder, and trained weights. Raises InstallationError: they cannot be loaded."""
+        self._weights, self.words = _load(path)
+        """`words` are those of the training's orders, without names of things."""
+        self.encoder = TokenEncoder(self._weights)
         self._projected: dict[str, tuple[Array, Array]] = {}
 
     def act(self, clause: str) -> SpeechAct:
@@ -135,7 +119,7 @@ class LearnedMatcher:
     def _side(self, text: str) -> tuple[Array, Array]:
         """Return the unit token states of a text (T, 384), and their projections (T, 128)."""
         if text not in self._projected:
-            if len(self._projected) > 4096:
+            if len(self._projected) > MOST_REMEMBERED:
                 self._projected.clear()
             states = self.encoder.states(text)
             unit = states / np.linalg.norm(states, axis=1, keepdims=True)
@@ -154,14 +138,9 @@ class LearnedMatcher:
         near = unit @ units.transpose(0, 2, 1)
         p = np.broadcast_to(own, (len(q), *own.shape))
         scale = float(self._weights["scale"])
-        x = np.concatenate(
-            [
-                self._compared(p, softmax(near * scale, 2) @ q, near.max(2)) + self._weights["side"][0],
-                self._compared(q, softmax(near * scale, 1).transpose(0, 2, 1) @ p, near.max(1))
-                + self._weights["side"][1],
-            ],
-            axis=1,
-        )
+        there = self._compared(p, softmax(near * scale, 2) @ q, near.max(2))
+        back = self._compared(q, softmax(near * scale, 1).transpose(0, 2, 1) @ p, near.max(1))
+        x = np.concatenate([there + self._weights["side"][0], back + self._weights["side"][1]], axis=1)
         qkv = self._linear(x, "qkv").reshape(*x.shape[:2], 3, HEADS, -1).transpose(2, 0, 3, 1, 4)
         attention = softmax(qkv[0] @ qkv[1].swapaxes(2, 3) / math.sqrt(qkv.shape[-1]), 3)
         mixed = (attention @ qkv[2]).transpose(0, 2, 1, 3).reshape(x.shape)

@@ -101,6 +101,7 @@ _PART = re.compile(
     r"(?:(?<=twice)|(?<=thrice)|(?<=times))(?:,? and\b|,))\s*"
 )
 _THEN = re.compile(rf"(?P<front>\b{_IF} {_SUBJECT} {_BE} {_ADVERBS}(?:not )?{_ADVERBS}{_ONE}),? then ")
+_WAITS = ("when", "once", "as soon as", "after")
 _WORDS = re.compile(
     r"\b(?:if|unless|in case|provided|providing|assuming|when|whenever|once|as soon as|until|till|otherwise|"
     r"twice|thrice|\w+ times|\d+ ?x|should|after)\b"
@@ -156,9 +157,7 @@ def _conditional(text: str) -> Passage:
             continue
         said, word = match["state"].strip(" ,"), match["word"]
         state = state_of(said.replace(" be ", " is ", 1) if word == "should" else said)
-        if state is None and (
-            word in ("after", "once", "when", "as soon as", "should") or _POLITE.match(said)
-        ):
+        if state is None and (word in (*_WAITS, "should") or _POLITE.match(said)):
             continue  # "once you have opened it", "if you could": no condition
         if state is None:
             raise NoPlan(f'I cannot judge the condition "{said}"')
@@ -166,7 +165,7 @@ def _conditional(text: str) -> Passage:
             raise NoPlan("it has a condition for all times, and I only do what is to be done now")
         if word == "unless":
             state = replace(state, negated=not state.negated)
-        return Passage(match["orders"], state, wait=word in ("when", "once", "as soon as", "after"))
+        return Passage(match["orders"], state, wait=word in _WAITS)
     return Passage(text)
 
 

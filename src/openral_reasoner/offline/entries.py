@@ -7,9 +7,6 @@ from functools import lru_cache
 
 from openral_reasoner.palette import Palette, Skill, SkillTask
 
-GENERALIST = "generalist"
-"""Action of a skill that takes any instruction."""
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -29,11 +26,6 @@ def entries_of(palette: Palette) -> list[Entry]:
     return [entry for skill in palette.skills for entry in _entries(skill)]
 
 
-def offers(palette: Palette) -> tuple[str, ...]:
-    """Return all tasks of a palette in words, without repetition."""
-    return tuple(dict.fromkeys(entry.says for entry in entries_of(palette)))
-
-
 @lru_cache(maxsize=1024)
 def _entries(skill: Skill) -> tuple[Entry, ...]:
     if skill.tasks:
@@ -43,7 +35,7 @@ def _entries(skill: Skill) -> tuple[Entry, ...]:
         )
     found = []
     for action in skill.actions:
-        any_words = action == GENERALIST and not skill.objects
+        any_words = action == "generalist" and not skill.objects  # it takes any instruction
         for name in skill.objects or ("thing",):
             says = "anything" if any_words else f"{action.replace('_', ' ')} the {name}"
             found.append(Entry(skill, None, says, () if any_words else (says,)))

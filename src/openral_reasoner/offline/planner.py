@@ -13,7 +13,7 @@ from openral_reasoner.condition import Condition, Guard, Until
 from openral_reasoner.offline import grammar
 from openral_reasoner.offline.clause_matcher import LearnedMatcher
 from openral_reasoner.offline.conditions import NoPlan, Passage, State, passages
-from openral_reasoner.offline.entries import Entry, entries_of, offers
+from openral_reasoner.offline.entries import Entry, entries_of
 from openral_reasoner.offline.guards import negates, spelled_out
 from openral_reasoner.offline.segment_chooser import Chooser, Match, Step
 from openral_reasoner.offline.spelling import as_typed, corrected, is_foreign
@@ -33,13 +33,9 @@ _PAIRS = (
     "lift lower|push pull|plug unplug|fasten loosen|hang unhook"
 )
 _short = partial(shorten, width=200, placeholder=" …")
+_shared_matcher = lru_cache(maxsize=1)(LearnedMatcher)
 _OPPOSITES = {one: other for pair in _PAIRS.split("|") for one, other in (pair.split()[::-1], pair.split())}
 """Words that turn a task into the one that undoes it."""
-
-
-@lru_cache(maxsize=1)
-def _shared_matcher() -> LearnedMatcher:
-    return LearnedMatcher()
 
 
 class OfflinePlanner:
@@ -60,7 +56,7 @@ class OfflinePlanner:
             why = str(refusal)
             if why.startswith(("it ", "there ", "I cannot tell")):
                 why = f'I do not follow "{_short(sentence)}": {why}'
-            return CannotDo(why, offers(palette))
+            return CannotDo(why, tuple(dict.fromkeys(entry.says for entry in entries_of(palette))))
 
     def _read(self, sentence: str, palette: Palette) -> Proposal:
         if len(sentence) > MAX_CHARACTERS:
@@ -72,9 +68,8 @@ class OfflinePlanner:
         if is_foreign(sentence, palette, vocabulary):
             others = "with a language model (`reasoner.model` in the scene) I understand others"
             raise NoPlan(f'I understand English only, and "{_short(sentence)}" seems to be none; {others}')
-        text, typed = corrected(
-            grammar.unwrapped(sentence).replace("’", "'"), palette, vocabulary, matcher.words
-        )
+        plain = grammar.unwrapped(sentence).replace("’", "'")
+        text, typed = corrected(plain, palette, vocabulary, matcher.words)
         try:
             answer = _Assembly(Chooser(matcher, entries_of(palette))).plan(spelled_out(text))
         except NoPlan as refusal:
@@ -206,16 +201,9 @@ def _planned(clause: str, match: Match) -> PlannedTask:
     The policy gets the words that it was trained with; where the operator told the thing from others, the operator's.
     """
     entry = match.entry
-    is_distinguished = not entry.task or any(
-        _is_told_apart(phrase, entry) for phrase in grammar.phrases(clause)
-    )
-    return PlannedTask(
-        clause,
-        entry.skill,
-        entry.task.id if entry.task else "",
-        clause if is_distinguished else entry.says,
-        match.score,
-    )
+    is_told = not entry.task or any(_is_told_apart(phrase, entry) for phrase in grammar.phrases(clause))
+    task, text = entry.task.id if entry.task else "", clause if is_told else entry.says
+    return PlannedTask(clause, entry.skill, task, text, match.score)
 
 
 def _is_told_apart(phrase: str, entry: Entry) -> bool:

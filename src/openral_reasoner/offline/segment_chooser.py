@@ -87,10 +87,8 @@ class Chooser:
         if len(pieces) > MAX_SEGMENTS:
             raise NoPlan("it has too many parts; give me a few tasks at a time")
         clauses = self._resolved([segment for _, segment in pieces])
-        return [
-            replace(self._step(clause), added=grammar.adds(joint))
-            for joint, clause in self._path(pieces, clauses)
-        ]
+        orders = self._path(pieces, clauses)
+        return [replace(self._step(clause), added=grammar.adds(joint)) for joint, clause in orders]
 
     def _rank(self, clause: str) -> tuple[Match, ...]:
         examples = list(dict.fromkeys(example for entry in self._entries for example in entry.examples))
@@ -165,9 +163,8 @@ class Chooser:
                 if end - begin > 1 and self._hides(joined, clauses[begin:end]):
                     continue
                 value, orders = ways[begin]
-                options.append(
-                    (value + (end - begin) * self._worth(joined), [*orders, (pieces[begin][0], joined)])
-                )
+                worth = (end - begin) * self._worth(joined)
+                options.append((value + worth, [*orders, (pieces[begin][0], joined)]))
             ways.append(max(options, key=lambda option: (round(option[0], 2), len(option[1]))))
         orders = ways[-1][1]
         if not orders:
@@ -239,16 +236,12 @@ def _joined(pieces: list[tuple[str, str]]) -> str:
 
 def _why(act: SpeechAct, *, whole: bool) -> str:
     """Return why a text is no order, by its likeliest speech act; `whole`: it says what to do with what."""
-    part = (
-        "nothing that is deployed here does it"
-        if whole
-        else "it is a part of an order; say what to do with what"
-    )
+    part = "it is a part of an order; say what to do with what"
     reasons = {
         act.forbidden: "it forbids something, and I only know what to do",
         act.question: "it is a question, not an order",
         act.unreal: "it speaks of what is not to be done now, or not by me",
         act.statement: "it describes something and orders nothing",
-        act.fragment: part,
+        act.fragment: "nothing that is deployed here does it" if whole else part,
     }
     return reasons[max(reasons)]

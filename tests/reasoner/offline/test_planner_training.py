@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from openral_core.errors import InstallationError, ManifestError, WeightsError
 from openral_reasoner.evaluation.suite import DEFAULT, load_suite
 from openral_reasoner.offline import OfflinePlanner
-from openral_reasoner.offline.clause_matcher import LearnedMatcher, load_trained
+from openral_reasoner.offline.clause_matcher import LearnedMatcher
 from openral_reasoner.planner import Proposal
 from openral_training.commands import app
 from openral_training.planner.deployments import Lexicon, make_deployment, nouns_of
@@ -35,7 +35,7 @@ def test_a_tiny_training_writes_weights_that_the_planner_takes(tmp_path: Path) -
     report = json.loads((out / "planner_eval.json").read_text())
     assert report["without_nouns"] == 1
     assert report["held_out_objects"]["acts"]["n"] > 100
-    matcher = LearnedMatcher(trained=load_trained(out / "planner.safetensors"))
+    matcher = LearnedMatcher(out / "planner.safetensors")
     assert matcher.scores("open the door", ["open the door", "close the door"]).shape == (2,)
     answer: Proposal = OfflinePlanner(matcher).plan("open the drawer for me", load_suite(DEFAULT).palette)
     assert answer is not None
@@ -119,7 +119,7 @@ def test_missing_or_broken_weights_are_one_line(tmp_path: Path) -> None:
         if content:
             path.write_bytes(content)
         with pytest.raises(InstallationError, match="openral train planner") as raised:
-            load_trained(path)
+            LearnedMatcher(path)
         assert "\n" not in str(raised.value)
 
 

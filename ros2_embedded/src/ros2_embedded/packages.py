@@ -43,6 +43,7 @@ OWN = (
     "rclpy",
     "rclpy_components",
     "ros2action",
+    "ros2bag",
     "ros2cli",
     "ros2component",
     "ros2doctor",

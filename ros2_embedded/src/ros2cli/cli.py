@@ -13,19 +13,33 @@ import signal
 import sys
 from collections.abc import Iterable, Sequence
 from types import ModuleType
+from typing import Any
 
 from ros2_embedded.environment import announce
 
-from .commands import ALIASES, COMMANDS
+from . import plugins
+from .commands import ALIASES, COMMANDS, NOT_IN_HELP
 from .common_arguments import GRAPH_COMMANDS, add_common_arguments
 from .errors import CliError
-from .plugins import plugin_verbs
 
 _INTERRUPTED = int(signal.SIGINT)  # as the command of ROS 2
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run `ros2` with these arguments (the process's own by default) and return the exit code."""
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    script_name: str = "ros2",
+    description: str | None = None,
+    extension: Any = None,
+) -> int:
+    """Run `ros2` with these arguments (the process's own by default) and return the exit code.
+
+    Args:
+        argv: the words after the name of the program.
+        script_name: name of the program, for its help.
+        description: what help says that it is for; of the extension by default.
+        extension: a `CommandExtension` which is the whole program, in place of the commands of `ros2`.
+    """
     if argv is None:
         atexit.register(gc.freeze)  # the interpreter ends without a last collection
         _open_closed_streams()
@@ -33,7 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     announce()
     try:
-        code = _dispatch(arguments)
+        if extension is None:
+            code = _dispatch(arguments)
+        else:
+            code = plugins.run_extension(extension, script_name, arguments, description)
         sys.stdout.flush()
         return code
     except CliError as error:
@@ -83,32 +100,43 @@ def _wrong_values() -> tuple[type[Exception], ...]:
 
 def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
-        _print_table(
-            "usage: ros2 <command> ...\n\nCommands:", {name: help_ for name, (help_, _) in COMMANDS.items()}
-        )
+        own = {name: help_ for name, (help_, _) in COMMANDS.items()}
+        lines = {**plugins.lines_of_commands(own), **own}
+        shown = {name: line for name, line in sorted(lines.items()) if name not in NOT_IN_HELP}
+        _print_table("usage: ros2 <command> ...\n\nCommands:", shown)
         return 0
     command, *rest = arguments
     command = ALIASES.get(command, command)
-    plugins = plugin_verbs(command)
-    if command not in COMMANDS and not plugins:
+    modules = plugins.module_verbs(command)
+    if command not in COMMANDS and not modules:
+        known = plugins.command_names()
+        if command in known:
+            return plugins.run_command(command, rest)
         raise CliError(
-            f"unknown command '{command}'{_did_you_mean(command, COMMANDS)}; 'ros2 --help' lists them"
+            f"unknown command '{command}'{_did_you_mean(command, [*COMMANDS, *known])}; "
+            "'ros2 --help' lists them"
         )
     help_, verbs = COMMANDS.get(command, (f"Verbs of {command}, added by plug-ins", {}))
+    added = plugins.verb_names(command)
     if "" in verbs:
+        if rest and rest[0] in added:
+            return plugins.run_verb(command, rest[0], rest[1:])
         return _run(command, "main", help_, rest)
     if not rest or rest[0] in ("-h", "--help"):
-        added = {name: f"plug-in, {point.value}" for name, point in plugins.items()}
-        _print_table(f"usage: ros2 {command} <verb> ...\n\n{help_}\n\nVerbs:", {**verbs, **added})
+        lines = {**plugins.lines_of_verbs(command, verbs), **verbs}
+        _print_table(f"usage: ros2 {command} <verb> ...\n\n{help_}\n\nVerbs:", dict(sorted(lines.items())))
         return 0
-    verb, *rest = _verb_first(rest, {*verbs, *plugins})
-    if verb in plugins and verb not in verbs:
-        return _run_module(plugins[verb].load(), f"{command} {verb}", "", rest)
-    if verb not in verbs:
-        raise CliError(
-            f"unknown verb '{command} {verb}'{_did_you_mean(verb, verbs)}; 'ros2 {command} --help' lists them"
-        )
-    return _run(command, verb, verbs[verb], rest)
+    verb, *rest = _verb_first(rest, {*verbs, *modules, *added})
+    if verb in verbs:
+        return _run(command, verb, verbs[verb], rest)
+    if verb in modules:
+        return _run_module(modules[verb].load(), f"{command} {verb}", "", rest)
+    if verb in added:
+        return plugins.run_verb(command, verb, rest)
+    raise CliError(
+        f"unknown verb '{command} {verb}'{_did_you_mean(verb, [*verbs, *modules, *added])}; "
+        f"'ros2 {command} --help' lists them"
+    )
 
 
 def _verb_first(arguments: list[str], verbs: set[str]) -> list[str]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 ALIASES = {"wtf": "doctor"}
 """Other words for commands."""
 
+NOT_IN_HELP = ("extension_points", "extensions")
+"""Commands about `ros2` itself, which its help does not list, as in ROS 2."""
+
 COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
     "action": (
         "Various action related sub-commands",
@@ -47,6 +50,8 @@ COMMANDS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "doctor": ("Check the ROS setup", {"": "Check the ROS setup"}),
+    "extension_points": ("List extension points", {"": "List extension points"}),
+    "extensions": ("List extensions", {"": "List extensions"}),
     "interface": (
         "Show information about ROS interfaces",
         {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import NODE_NAME_PREFIX, settle
 
 if TYPE_CHECKING:
+    from rclpy.executors import Executor
     from rclpy.node import Node
 
 DEFAULT_TIMEOUT = 0.5
@@ -45,6 +46,15 @@ class DirectNode:
             time.sleep(spin_time)
         else:
             settle(self.node)
+
+    @property
+    def executor(self) -> Executor | None:
+        """The executor that spins the node, which `rclpy.spin_until_future_complete` sets."""
+        return self.node.executor
+
+    @executor.setter
+    def executor(self, executor: Executor | None) -> None:
+        self.node._rclpy_set_executor(executor)  # which has this object among its nodes already
 
     def __enter__(self) -> DirectNode:
         """Use it."""

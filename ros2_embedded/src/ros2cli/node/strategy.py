@@ -4,11 +4,14 @@ own."""
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .daemon import METHODS, DaemonNode, is_daemon_running, spawn_daemon
 from .direct import DirectNode
 from .direct import add_arguments as add_direct_node_arguments
+
+if TYPE_CHECKING:
+    from rclpy.executors import Executor
 
 
 class NodeStrategy:
@@ -50,13 +53,22 @@ class NodeStrategy:
         """The `rclpy.node.Node` of the direct node."""
         return self.direct_node.node
 
+    @property
+    def executor(self) -> Executor | None:
+        """The executor that spins the node, which `rclpy.spin_until_future_complete` sets."""
+        return self.direct_node.executor
+
+    @executor.setter
+    def executor(self, executor: Executor | None) -> None:
+        self.direct_node.executor = executor
+
     def __enter__(self) -> NodeStrategy:
         """Use it."""
         return self
 
     def __getattr__(self, name: str) -> Any:
         """What the daemon answers, else what the direct node has."""
-        if name.startswith("_"):
+        if name in ("_args", "_daemon_node", "_direct_node", "_node_name") or name.startswith("__"):
             raise AttributeError(name)
         if self._daemon_node is not None and name in METHODS:
             return getattr(self._daemon_node, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,39 @@ def test_a_prefix_that_cannot_be_written_is_named(
 def test_a_folder_without_packages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 1
     assert "no package.xml" in capsys.readouterr().err
+
+
+def test_entry_points_of_a_package_of_cmake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "[options.entry_points]\nconsole_scripts =\n    hoist = hoists.lift:Lift.main\n"
+        "ros2cli.command =\n    hoist = hoists.command:HoistCommand\n"
+    )
+    rule = "project(hoists)\nament_python_install_package(${PROJECT_NAME} SCRIPTS_DESTINATION lib/hoists)"
+    package, prefix = tmp_path / "src/hoists", tmp_path / "prefix"
+    lift = "class Lift:\n    @staticmethod\n    def main():\n        print('up')\n        return 3\n"
+    files = {"package.xml": MANIFEST.format("hoists", "ament_cmake"), "CMakeLists.txt": rule}
+    files |= {"setup.cfg": text, "hoists/__init__.py": "", "hoists/lift.py": lift}
+    write(package, files)
+    assert main([str(package), "--prefix", str(prefix)]) == 0
+    write(package, {"package.xml": files["package.xml"].replace("1.0.0", "1.0.1")})
+    assert main([str(package), "--prefix", str(prefix)]) == 0
+    assert "hoists: executables: hoist\n" in capsys.readouterr().out
+    (found,) = distributions(name="hoists", path=[str(site_packages(prefix))])
+    assert found.version == "1.0.1"
+    assert {(point.group, point.value) for point in found.entry_points} == {
+        ("console_scripts", "hoists.lift:Lift.main"),
+        ("ros2cli.command", "hoists.command:HoistCommand"),
+    }
+    environment = {**os.environ, "PYTHONPATH": str(site_packages(prefix))}
+    command = [str(prefix / "lib/hoists/hoist")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "up\n"), done.stderr
+    for wrong in ("[options.entry_points\n", text.replace("hoist =", "../hoist =")):
+        write(package, {"setup.cfg": wrong})
+        assert main([str(package), "--prefix", str(prefix)]) == 1
+        assert "setup.cfg cannot be read: " in capsys.readouterr().err
 
 
 def test_calls_of_cmake(tmp_path: Path) -> None:

@@ -26,12 +26,15 @@ class CMakeRules:
         copies: triples of a path below the package's folder, a path below the prefix, and whether files
             become executable; a path that ends with a slash stands for the content of the folder.
         python: pairs of the name of a Python package or module and its path below the package's folder.
+        setup_files: for each of these Python packages the path of its `setup.cfg`, which need not be there,
+            and the folder below the prefix for its programs, empty for none.
         has_interfaces: whether interfaces are generated.
         compiled: names of the programs and libraries that need a compiler.
     """
 
     copies: list[tuple[str, str, bool]] = field(default_factory=list)
     python: list[tuple[str, str]] = field(default_factory=list)
+    setup_files: dict[str, tuple[str, str]] = field(default_factory=dict)
     has_interfaces: bool = False
     compiled: list[str] = field(default_factory=list)
 
@@ -73,8 +76,10 @@ def read_rules(path: Path) -> CMakeRules:
         if name == "install" and words and words[0] in _KINDS:
             _read_install(words, rules)
         elif name == "ament_python_install_package" and words:
-            folder = words[words.index("PACKAGE_DIR") + 1] if "PACKAGE_DIR" in words[:-1] else words[0]
+            folder = _option(words, "PACKAGE_DIR") or words[0]
             rules.python.append((words[0], folder))
+            setup_file = _option(words, "SETUP_CFG") or f"{Path(folder).parent}/setup.cfg"
+            rules.setup_files[words[0]] = (setup_file, _option(words, "SCRIPTS_DESTINATION").strip("/"))
         elif name == "ament_python_install_module" and words:
             rules.python.append((Path(words[0]).stem, words[0]))
         elif name == "rosidl_generate_interfaces":
@@ -82,6 +87,11 @@ def read_rules(path: Path) -> CMakeRules:
         elif name in ("add_executable", "add_library") and words:
             rules.compiled.append(words[0])
     return rules
+
+
+def _option(words: list[str], name: str) -> str:
+    """Return the word after an option, empty without it."""
+    return words[words.index(name) + 1] if name in words[:-1] else ""
 
 
 def _read_install(words: list[str], rules: CMakeRules) -> None:

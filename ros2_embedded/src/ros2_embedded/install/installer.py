@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ros2_embedded.install.cmake_install_rules import read_rules
+from ros2_embedded.install.entry_point_files import read_entry_points, write_metadata, write_scripts
 from ros2_embedded.install.source_packages import InstallError, SourcePackage
 from ros2_embedded.packages import index_directory
 from ros2_embedded.rosidl.parser import (
@@ -98,6 +99,12 @@ def _follow_cmake(package: SourcePackage, prefix: Path, report: Report) -> None:
         path = package.folder / source
         target = _inside(package, site_packages(prefix), name if path.is_dir() else f"{name}.py")
         _copy(package, path, target, executable=False)
+    for name, (setup_file, scripts) in rules.setup_files.items():
+        points = read_entry_points(package.folder / setup_file)
+        if points:
+            write_metadata(package, name, points, site_packages(prefix))
+        if scripts:
+            write_scripts(points, _inside(package, prefix, scripts))
     for source, place, executable in rules.copies:
         path = package.folder / source
         if path.exists() or not any(sign in source for sign in "$<>*"):

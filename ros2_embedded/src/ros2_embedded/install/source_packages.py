@@ -23,11 +23,13 @@ class SourcePackage:
         name: its name in `package.xml`.
         folder: of its `package.xml`.
         build_type: `ament_python`, `ament_cmake`, ...
+        version: its version in `package.xml`.
     """
 
     name: str
     folder: Path
     build_type: str
+    version: str = "0.0.0"
 
 
 def read_manifest(path: Path) -> SourcePackage:
@@ -43,7 +45,9 @@ def read_manifest(path: Path) -> SourcePackage:
     name = (root.findtext("name") or "").strip()
     if root.tag != "package" or not name.replace("_", "").replace("-", "").isalnum():
         raise InstallError(f"{path} names no package")
-    return SourcePackage(name, path.parent, root.findtext("export/build_type", _BUILD_TYPE).strip())
+    build_type = root.findtext("export/build_type", _BUILD_TYPE).strip()
+    version = root.findtext("version", "").strip() or "0.0.0"
+    return SourcePackage(name, path.parent, build_type, version)
 
 
 def find_packages(folder: Path) -> list[SourcePackage]:

@@ -65,12 +65,18 @@ WITHOUT_WHEELS = {
     "ros2action.api": "action_name_completer action_type_completer get_action_class "
     "get_action_clients_and_servers "
     "get_action_names get_action_names_and_types",
+    "ros2bag.api": "add_standard_reader_args check_not_negative_int check_path_exists check_positive_float "
+    "print_error",
+    "ros2cli.command": "CommandExtension add_subparsers add_subparsers_on_demand get_command_extensions",
+    "ros2cli.entry_points": "EXTENSION_POINT_GROUP_NAME get_all_entry_points get_entry_points "
+    "get_first_line_doc load_entry_points",
     "ros2cli.helpers": "bind get_ros_domain_id pretty_print_call unsigned_int wait_for",
     "ros2cli.node": "NODE_NAME_PREFIX",
     "ros2cli.node.daemon": "DaemonNode is_daemon_running shutdown_daemon spawn_daemon",
     "ros2cli.node.direct": "DirectNode add_arguments",
     "ros2cli.node.strategy": "NodeStrategy add_arguments",
-    "ros2cli.plugin_system": "PLUGIN_SYSTEM_VERSION PluginException get_first_line_doc satisfies_version",
+    "ros2cli.plugin_system": "PLUGIN_SYSTEM_VERSION PluginException get_first_line_doc "
+    "instantiate_extensions order_extensions order_extensions_by_name satisfies_version",
     "ros2component.api": "find_container_node_names get_components_in_container "
     "get_registered_component_types",
     "ros2doctor.api": "DoctorCheck DoctorReport Report Result generate_reports get_topic_names run_checks",
@@ -98,6 +104,7 @@ WITHOUT_WHEELS = {
     "ros2topic.api": "TopicNameCompleter TopicTypeCompleter add_qos_arguments choose_qos get_msg_class "
     "get_topic_names get_topic_names_and_types positive_float positive_int profile_configure_short_keys "
     "qos_profile_from_short_keys",
+    "ros2cli.verb": "VerbExtension add_task_arguments get_verb_extensions",
     "ros2topic.verb": "VerbExtension",
     "ros2topic.verb.bw": "ROSTopicBandwidth",
     "ros2topic.verb.hz": "ROSTopicHz",
@@ -114,6 +121,10 @@ WITHOUT_WHEELS = {
     "tf2_ros": "Buffer BufferClient Stamped StaticTransformBroadcaster TransformBroadcaster "
     "TransformListener "
     "TransformStamped",
+}
+WITHOUT_WHEELS |= {
+    f"ros2{command}.verb": "PLUGIN_SYSTEM_VERSION VerbExtension satisfies_version"
+    for command in ("action", "bag", "component", "doctor", "interface", "lifecycle", "multicast", "node")
 }
 MODULES = sorted(set(UPSTREAM["modules"]) - set(LEFT_OUT_MODULES))
 

@@ -84,6 +84,9 @@ WITHOUT_WHEELS = {
     "ros2doctor.api.topic": "TopicCheck TopicReport",
     "ros2interface.api": "interface_to_yaml package_name_completer type_completer",
     "ros2interface.verb.show": "InterfaceTextLine",
+    "ros2launch.api": "LaunchFileNameCompleter MultipleLaunchFilesError get_share_file_path_from_package "
+    "is_launch_file launch_a_launch_file parse_launch_arguments print_a_launch_file",
+    "ros2launch.option": "OptionExtension get_option_extensions",
     "ros2lifecycle.api": "call_change_states call_get_available_transitions call_get_states get_node_names",
     "ros2multicast.api": "receive send",
     "ros2node.api": "INFO_NONUNIQUE_WARNING_TEMPLATE NodeName NodeNameCompleter TopicInfo "

@@ -48,6 +48,7 @@ OWN = (
     "ros2component",
     "ros2doctor",
     "ros2interface",
+    "ros2launch",
     "ros2lifecycle",
     "ros2multicast",
     "ros2node",

@@ -19,6 +19,7 @@ def extension_points() -> dict[str, EntryPoint]:
         group = verb_group(command)
         if group is not None:
             bases[group] = f"{group}:VerbExtension"
+    bases["ros2launch.option"] = "ros2launch.option:OptionExtension"
     bases["ros2cli.daemon.verb"] = bases["sros2.verb"] = "ros2cli.verb:VerbExtension"
     own = {
         name: EntryPoint(name=name, value=value, group=EXTENSION_POINT_GROUP_NAME)

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ros2launch.option import add_option_arguments, run_with_options
+
 from ...errors import CliError
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "rest", nargs="*", metavar="file | name:=value", help="launch file of the package; arguments"
     )
+    add_option_arguments(parser)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -82,12 +85,14 @@ def main(args: argparse.Namespace) -> int:
         if args.debug:
             raise
         raise CliError(f"{told_place(error, path)} (--debug shows where)") from error
-    service = LaunchService(argv=words, noninteractive=args.noninteractive, debug=args.debug)
-    _announce_log_directory()
-    service.include_launch_description(
-        LaunchDescription([IncludeLaunchDescription(source, launch_arguments=list(arguments.items()))])
-    )
-    return service.run()
+
+    def make_service() -> LaunchService:
+        service = LaunchService(argv=words, noninteractive=args.noninteractive, debug=args.debug)
+        _announce_log_directory()
+        return service
+
+    include = IncludeLaunchDescription(source, launch_arguments=list(arguments.items()))
+    return run_with_options(make_service, LaunchDescription([include]), args, args.option_extensions)
 
 
 def told_place(error: Exception, path: str) -> str:

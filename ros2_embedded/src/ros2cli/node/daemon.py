@@ -110,7 +110,8 @@ def _answering_node(args: Any) -> DirectNode:
         raise ConnectionRefusedError("the daemon does not run: call spawn_daemon first")
     node = _nodes[domain]
     if node is None:
-        node = _nodes[domain] = DirectNode(args, node_name=f"_ros2cli_daemon_{domain}_{os.getpid():x}")
+        name = f"_ros2cli_daemon_{domain}_{os.getpid():x}"
+        node = _nodes[domain] = DirectNode(args, node_name=name, own_context=True)
         atexit.register(node.__exit__)
     return node
 

@@ -18,21 +18,31 @@ DEFAULT_TIMEOUT = 0.5
 
 
 class DirectNode:
-    """A node in a context of its own, used in a `with` statement; its attributes are those of the node.
+    """A node used in a `with` statement; its attributes are those of the node.
+
+    Its context is the default one, so that `rclpy.ok()` and `rclpy.spin_once` are about it; where that is in
+    use already, it is one of its own.
 
     Args:
         args: parsed arguments: `spin_time` [s], `use_sim_time`, `argv`; each may be missing.
         node_name: name of the node, hidden and made of the process id without one.
+        own_context: leave the default context alone in any case.
     """
 
-    def __init__(self, args: Any, *, node_name: str | None = None) -> None:
+    def __init__(self, args: Any, *, node_name: str | None = None, own_context: bool = False) -> None:
         """Make the node and let it see the graph."""
+        import rclpy
         from rclpy.context import Context
         from rclpy.node import Node
         from rclpy.parameter import Parameter
+        from rclpy.signals import SignalHandlerOptions
 
-        self._context = Context()
-        self._context.init(list(getattr(args, "argv", None) or []))
+        # Signals stay Python's: Ctrl-C is a KeyboardInterrupt, which ends every verb in the same way.
+        self._context = rclpy.init(
+            args=list(getattr(args, "argv", None) or []),
+            context=Context() if own_context or rclpy.ok() else None,
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
         sim_time = Parameter("use_sim_time", value=bool(getattr(args, "use_sim_time", False)))
         self.node: Node = Node(
             node_name or f"{NODE_NAME_PREFIX}_{os.getpid()}_{id(self):x}",

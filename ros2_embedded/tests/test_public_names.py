@@ -104,7 +104,8 @@ WITHOUT_WHEELS = {
     "ros2service.api": "ServiceNameCompleter ServicePrototypeCompleter ServiceTypeCompleter "
     "get_service_class "
     "get_service_names get_service_names_and_types service_type_completer",
-    "ros2topic.api": "TopicNameCompleter TopicTypeCompleter add_qos_arguments choose_qos get_msg_class "
+    "ros2topic.api": "TopicMessagePrototypeCompleter TopicNameCompleter TopicTypeCompleter "
+    "add_qos_arguments choose_qos get_msg_class "
     "get_topic_names get_topic_names_and_types positive_float positive_int profile_configure_short_keys "
     "qos_profile_from_short_keys",
     "ros2cli.verb": "VerbExtension add_task_arguments get_verb_extensions",

@@ -22,11 +22,12 @@ from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 from rclpy.validate_full_topic_name import validate_full_topic_name
 from ros2cli.helpers import unsigned_int
 from ros2cli.node.strategy import NodeStrategy
-from rosidl_runtime_py import get_message_interfaces
+from rosidl_runtime_py import get_message_interfaces, message_to_yaml
 from rosidl_runtime_py.utilities import get_message
 
 __all__ = [
     "NodeStrategy",
+    "TopicMessagePrototypeCompleter",
     "TopicNameCompleter",
     "TopicTypeCompleter",
     "add_qos_arguments",
@@ -240,3 +241,16 @@ class TopicTypeCompleter:
                 return types
         found = get_message_interfaces()
         return [f"{package}/{name}" for package, names in sorted(found.items()) for name in names]
+
+
+class TopicMessagePrototypeCompleter:
+    """Completes a message on a command line with its default values."""
+
+    def __init__(self, *, topic_type_key: str | None = None) -> None:
+        """Name the argument that holds the type."""
+        self.topic_type_key = topic_type_key
+
+    def __call__(self, prefix: str, parsed_args: Any, **_: Any) -> list[str]:
+        """Return the message as YAML."""
+        message = get_message(getattr(parsed_args, self.topic_type_key or ""))
+        return [message_to_yaml(message())]

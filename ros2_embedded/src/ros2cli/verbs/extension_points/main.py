@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from ...entry_points import get_first_line_doc
-from ...extension_listing import attributes, extension_points, module_name
+from ..extensions.points import attributes, extension_points, module_name
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,1 @@
+"""The verb of `ros2 extensions`."""

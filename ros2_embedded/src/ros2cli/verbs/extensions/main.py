@@ -8,8 +8,8 @@ from importlib.metadata import Distribution, EntryPoint
 
 from ...commands import COMMANDS
 from ...entry_points import get_entry_points, get_first_line_doc
-from ...extension_listing import attributes, extension_points, module_name
 from ...plugins import COMMANDS_GROUP, verb_group
+from .points import attributes, extension_points, module_name
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

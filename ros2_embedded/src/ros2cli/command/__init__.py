@@ -14,10 +14,10 @@ import argparse
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from .entry_points import get_entry_points, get_first_line_doc
-from .errors import CliError
-from .plugin_system import PLUGIN_SYSTEM_VERSION, instantiate_extensions, satisfies_version
-from .plugins import load_extension, name_extensions, prepare
+from ..entry_points import get_entry_points, get_first_line_doc
+from ..errors import CliError
+from ..plugin_system import PLUGIN_SYSTEM_VERSION, instantiate_extensions, satisfies_version
+from ..plugins import load_extension, name_extensions, prepare
 
 __all__ = [
     "PLUGIN_SYSTEM_VERSION",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .plugin_system import PLUGIN_SYSTEM_VERSION, instantiate_extensions, satisfies_version
-from .plugins import name_extensions
+from ..plugin_system import PLUGIN_SYSTEM_VERSION, instantiate_extensions, satisfies_version
+from ..plugins import name_extensions
 
 __all__ = [
     "PLUGIN_SYSTEM_VERSION",

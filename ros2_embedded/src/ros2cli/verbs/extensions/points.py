@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib.metadata import EntryPoint
 
-from .commands import COMMANDS
-from .entry_points import EXTENSION_POINT_GROUP_NAME, get_entry_points
-from .plugins import COMMANDS_GROUP, verb_group
+from ...commands import COMMANDS
+from ...entry_points import EXTENSION_POINT_GROUP_NAME, get_entry_points
+from ...plugins import COMMANDS_GROUP, verb_group
 
 
 def extension_points() -> dict[str, EntryPoint]:

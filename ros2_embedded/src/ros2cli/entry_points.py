@@ -57,18 +57,18 @@ def load_entry_points(group_name: str, *, exclude_names: Container[str] | None =
             continue
         try:
             loaded[name] = point.load()
-        except Exception as error:  # noqa: BLE001  a package of other people may raise anything when imported
+        except (Exception, SystemExit) as error:  # noqa: BLE001  packages of others may raise anything
             tell_broken(group_name, name, error)
     return loaded
 
 
-def why_broken(group_name: str, name: str, error: Exception) -> str:
+def why_broken(group_name: str, name: str, error: BaseException) -> str:
     """Return one line that says which plug-in cannot be used, and why."""
     reason = " ".join(str(error).split())
     return f"plug-in '{name}' of '{group_name}' cannot be used: {type(error).__name__}: {reason}"
 
 
-def tell_broken(group_name: str, name: str, error: Exception) -> None:
+def tell_broken(group_name: str, name: str, error: BaseException) -> None:
     """Warn of a plug-in that cannot be used, in one line, on standard error unless a program logs."""
     import logging
 

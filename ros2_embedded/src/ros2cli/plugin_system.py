@@ -59,7 +59,7 @@ def instantiate_extensions(
     for name, kind in load_entry_points(group_name, exclude_names=exclude_names).items():
         try:
             found[name] = instantiate(kind, unique_instance=unique_instance)
-        except Exception as error:  # noqa: BLE001  a plug-in of other people may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001  plug-ins of others may raise anything
             tell_broken(group_name, name, error)
     return found
 

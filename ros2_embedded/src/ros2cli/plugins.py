@@ -90,7 +90,7 @@ def load_extension(group_name: str, name: str) -> Any:
     """
     try:
         extension = instantiate(get_entry_points(group_name)[name].load())
-    except Exception as error:  # a plug-in of other people may raise anything
+    except (Exception, SystemExit) as error:  # a plug-in of other people may raise anything
         raise CliError(why_broken(group_name, name, error)) from error
     return name_extensions({name: extension})[name]
 

@@ -37,6 +37,7 @@ ENTRY_POINTS = {
     "ros2topic.verb": {
         "shout": "ros2fleetcli.verb:ShoutVerb",
         "lost": "ros2fleetcli.no_such_module:X",
+        "quits": "ros2fleetcli.quits:X",
         "list": "ros2fleetcli.verb:ShoutVerb",
     },
     "ros2doctor.verb": {"hail": "ros2fleetcli.verb:HailVerb"},
@@ -44,6 +45,7 @@ ENTRY_POINTS = {
 }
 FILES = {
     "ros2fleetcli/__init__.py": "",
+    "ros2fleetcli/quits.py": "raise SystemExit('no display')",
     "ros2fleetcli/api.py": """
 import rclpy
 from controller_manager_msgs.srv import ListControllers
@@ -310,7 +312,8 @@ def test_verbs_for_commands_of_this_distribution(
     assert "  shout  Print words in capital letters\n" in told.out
     assert "  list   Output a list of available topics\n" in told.out  # ours goes before a plug-in's
     assert [line.partition(" cannot")[0] for line in caplog.messages] == [
-        "plug-in 'lost' of 'ros2topic.verb'"
+        "plug-in 'lost' of 'ros2topic.verb'",
+        "plug-in 'quits' of 'ros2topic.verb'",
     ]
 
 
@@ -329,6 +332,7 @@ def test_verbs_for_commands_of_this_distribution(
             "plug-in 'sunk' of 'ros2cli.command' cannot be used: ModuleNotFoundError: No module named ",
         ),
         ("topic lost", 1, "plug-in 'lost' of 'ros2topic.verb' cannot be used: ModuleNotFoundError"),
+        ("topic quits", 1, "plug-in 'quits' of 'ros2topic.verb' cannot be used: SystemExit: no display"),
         ("fleett", 1, "did you mean 'fleet'?"),
         ("topic shoot", 1, "did you mean 'shout'?"),
     ],

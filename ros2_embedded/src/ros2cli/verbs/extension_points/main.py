@@ -22,7 +22,7 @@ def main(args: argparse.Namespace) -> int:
     for name, point in extension_points().items():
         try:
             kind, problem = point.load(), None
-        except Exception as error:  # noqa: BLE001  a package of other people may raise anything
+        except (Exception, SystemExit) as error:  # noqa: BLE001  packages of others may raise anything
             kind, problem = None, error
         if problem is not None and not args.all:
             continue

@@ -50,7 +50,7 @@ def _tell(point: EntryPoint, args: argparse.Namespace) -> list[str]:
         kind = point.load()
         kind()
         problem = None
-    except Exception as error:  # noqa: BLE001  a package of other people may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001  packages of others may raise anything
         problem = error
     if problem is not None and not args.all:
         return []

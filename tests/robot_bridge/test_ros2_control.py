@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import rclpy
 from arm_scenes import read_arm_scene, write_arm_scene
+from controller_manager_msgs.srv import SwitchController
 from leading import STILL, hung, lead, wait_for, wait_until
 from rclpy.action import ActionServer
 from rclpy.executors import SingleThreadedExecutor
@@ -221,6 +222,27 @@ def test_a_trajectory_without_velocities_is_rejected_and_the_twin_goes_on(
             assert time.monotonic() < deadline
             publisher.publish(JointTrajectory(joint_names=list(LIMITS.names), points=[point]))
             time.sleep(0.1)
+    finally:
+        node.destroy_node()
+        context.shutdown()
+    arm.recover()
+
+
+def test_a_controller_that_another_client_deactivates_is_a_fault(twin: TwinProcess, arm: ArmProcess) -> None:
+    context = rclpy.Context()
+    context.init(domain_id=int(DOMAIN))
+    node = rclpy.create_node("another_client", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    try:
+        client = node.create_client(SwitchController, "/controller_manager/switch_controller")
+        assert client.wait_for_service(20.0)
+        answer = client.call_async(
+            SwitchController.Request(deactivate_controllers=["fr3_arm_controller"], strictness=2)
+        )
+        executor.spin_until_future_complete(answer, 20.0)
+        assert answer.result().ok
+        wait_for(arm, lambda s: s.mode is ArmMode.FAULT)
     finally:
         node.destroy_node()
         context.shutdown()

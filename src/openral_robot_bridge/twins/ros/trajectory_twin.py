@@ -229,8 +229,12 @@ class TrajectoryTwin:
         response.ok = self.hardware == "active"
         if hasattr(response, "message"):  # not on Humble
             response.message = "" if response.ok else "the hardware is not active"
-        if response.ok and self._names.controller in request.activate_controllers:
-            self._stand("active", self.hardware)
+        for state, switched in (
+            ("inactive", request.deactivate_controllers),
+            ("active", request.activate_controllers),
+        ):
+            if response.ok and self._names.controller in switched:
+                self._stand(state, self.hardware)
         return response
 
     def _on_hardware(self, request: Any, response: Any) -> Any:

@@ -96,8 +96,15 @@ class HandPanel:
             ui.run_javascript(f"window.openralAlarm({json.dumps(words)})")
 
     async def _switch(self) -> None:
+        """Do what the button says; nothing where that is so already, which the page is about to say.
+
+        A click that was to give back an arm that was lost in the same moment, as by a stop, must not take it.
+        """
+        has_it = self._context.manual_control.holder == self._tab
+        if has_it is not self._has_it:
+            return
         self._fault = ""
-        if self._context.manual_control.holder == self._tab:
+        if has_it:
             await self._give_back()
             return
         why = await asyncio.to_thread(self._context.manual_control.engage, self._tab, self._operator)

@@ -70,7 +70,7 @@ def test_rows_depend_neither_on_the_number_of_workers_nor_on_that_of_policy_proc
     assert min(engine["simulated_s"], engine["waited_s"]) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_several_sentences_are_said_in_turn_whoever_runs_the_episodes(tmp_path):
     said = ("reach it", "go there", "touch the point")
     write_suite(tmp_path, said=said)

@@ -391,7 +391,7 @@ def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     assert (told["refused"], told["held_steps"]) == (0, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_interrupt_ends_a_run_with_its_workers_and_keeps_what_was_done(
     short_suite: Path, tmp_path: Path
 ) -> None:

@@ -165,7 +165,7 @@ def test_while_typing_the_space_bar_types_and_escape_stops(page: Page, operator:
     release(page, operator)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_tabs_show_the_same(page: Page, url: str) -> None:
     faults: list[str] = []
     other = open_page(page.context, url, faults.append)
@@ -192,7 +192,7 @@ def talk(domain: int) -> None:
         context.try_shutdown()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_thousand_log_lines_a_second_come_to_a_page_in_few_messages(page: Page, stack: Stack) -> None:
     frames: list[object] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))

@@ -90,7 +90,7 @@ def test_an_episode_is_begun_again_marked_and_kept(
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_key_h_keeps_what_happened_last(page: Page, stack: Stack, tmp_path: Path) -> None:
     with recorder(stack, tmp_path, "highlight") as recording:
         until_text(page, "#recording", "Recording")

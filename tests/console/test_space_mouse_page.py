@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 READY = "Push, slide or lift the cap"
 LET_GO = "let go of the cap"
-pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]
+pytestmark = [pytest.mark.timeout(400), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

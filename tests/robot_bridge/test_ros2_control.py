@@ -367,7 +367,7 @@ def test_what_is_not_as_the_scene_says_is_named(
         connect(scene, **changes)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_check_and_home_work_on_it(twin: TwinProcess, arm: ArmProcess, scene: str) -> None:
     begins = RobotArm(load_arm_scene(scene, DOMAIN), begin_anywhere=True, connect=lambda settings: arm).start
     lead(arm, begins + 0.1 - arm.read().positions)  # the way home is slow

@@ -219,7 +219,7 @@ def skill(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_films_of_other_noise_or_other_words_are_made_anew(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("OPENRAL_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("openral_training.reward_eval.rollouts.FRAMES_PER_S", 3.0)

@@ -202,7 +202,7 @@ def test_a_master_without_an_arm_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         master.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_check_recover_and_home_work_on_the_command_line(twin: TwinProcess, arm: ArmProcess) -> None:
     words = ["sawyer_tabletop", "--address", twin.address]
     lead(arm, np.array([0.1, 0, 0, 0, 0, 0, 0]))

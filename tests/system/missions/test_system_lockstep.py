@@ -36,7 +36,7 @@ def in_turn(operator: Operator) -> list[Any]:
     return [*results, moved]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_reset_gives_identical_joint_states_and_ends_at_the_same_observations(tmp_path):
     scene = write_scene(tmp_path, **LEFT_OUT)
     words = (f"scene:={scene}", "mode:=lockstep", f"run_dir:={tmp_path / 'run'}")

@@ -55,7 +55,7 @@ def test_launched_without_a_command_line_of_ours_the_scene_s_mission_is_done(dra
     assert (mission.state, [task.state for task in mission.tasks]) == ("done", ["done", "done"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_words_that_no_training_saw_and_conditions_are_taken_on_the_running_deployment(drawer):
     """A condition is looked up in the world before anything moves."""
     stack, operator = drawer

@@ -156,7 +156,7 @@ def test_each_round_leaves_a_skill_that_was_judged_on_states_it_never_saw(
     assert (folder / "round-1" / MANIFEST_NAME).read_text().count("3 episodes")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_was_killed_in_a_round_goes_on_and_ends_as_if_it_had_not_been(
     run: tuple[Path, dict[str, Any]], config: DaggerConfig, tmp_path: Path
 ) -> None:

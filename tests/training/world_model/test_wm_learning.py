@@ -78,7 +78,7 @@ def begun(rollouts: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trained(rollouts, tmp_path_factory.mktemp("begun"), replace(SHORT, held_out=QUICK.held_out))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_imagination_is_nearer_to_the_world_than_a_still_picture(
     learnt: Path, rollouts: Dataset, tmp_path: Path
 ) -> None:
@@ -219,7 +219,7 @@ def test_frames_have_the_contract_s_form(begun: Path) -> None:
     assert chunk.rewards.shape == chunk.executed.shape == (3, 8)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_training_ends_where_an_unbroken_one_ends(rollouts: Dataset, tmp_path: Path) -> None:
     class Killed(Exception):
         pass

@@ -37,7 +37,7 @@ test:
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
 
 test-runtime:
-	@cd ros2_embedded && $(PYTEST) -n 3 $(AT_ONCE) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
+	@cd ros2_embedded && $(PYTEST) -n 3 $(AT_ONCE) $(WHICH) $(RUNTIME_TESTS); echo $$? > $(RESULT)runtime
 
 test-live:
 	@$(PYTEST) $(call CACHE,live) $(ALONE) $(WHICH) $(LIVE_TESTS); echo $$? > $(RESULT)live
@@ -45,9 +45,10 @@ test-live:
 test-stack:
 	@$(PYTEST) -n 3 $(AT_ONCE) --give-way 19 $(WHICH) $(STACK_TESTS); echo $$? > $(RESULT)stack
 
-# More examples of what the quick tests show, in the same two suites: CI runs them after `make test`.
+# More examples of what the quick tests show, in the same suites: CI runs them after `make test`.
 test-slow: $(VENV)/.dev $(VENV)/.programs
 	@rm -f $(RESULT)*
+	@$(MAKE) --no-print-directory test-runtime WHICH=--slow
 	@$(MAKE) --no-print-directory --jobs=2 test-live test-stack WHICH=--slow
 	@! grep --line-regexp --invert-match --no-filename --quiet 0 $(RESULT)*
 
@@ -59,7 +60,7 @@ test-long: $(VENV)/.dev $(VENV)/.programs
 # After `make test-slow`: make retest WHICH=--slow
 CHOICE = $$(cat $(RESULT)$(1) || echo 0) in 0) ;; 1) $(2) --last-failed ;; *) $(2) ;; esac
 retest: $(VENV)/.dev lint
-	@case $(call CHOICE,runtime,cd ros2_embedded && $(PYTEST) $(RUNTIME_TESTS))
+	@case $(call CHOICE,runtime,cd ros2_embedded && $(PYTEST) $(WHICH) $(RUNTIME_TESTS))
 	@case $(call CHOICE,live,$(PYTEST) $(call CACHE,live) $(WHICH) $(LIVE_TESTS))
 	@case $(call CHOICE,stack,$(PYTEST) $(WHICH) $(STACK_TESTS))
 
@@ -98,7 +99,6 @@ perf: $(VENV)/.dev
 
 # Faults from outside on an installed deployment; docs/reliability.md shows what the last runs found.
 faults: $(VENV)/.dev
-	$(BIN)/python -m pytest tests/faults -s --figures tests/faults/results.json
 	$(BIN)/python -m pytest tests/faults -s --slow --figures tests/faults/results.json
 	$(BIN)/python tools/pages/reliability_table.py
 

@@ -1,6 +1,6 @@
 """Faults from outside on an installed deployment. Each test prints its figure; `--figures FILE` writes them down.
 
-All but those of commands are slow; `--long` (tests/conftest.py) runs the half that takes hours.
+All are slow tests; `--long` (tests/conftest.py) runs the half that takes hours.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def ends(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what meets a deployment or a node, before tests/conftest.py chooses.
+    """Mark all of this folder as slow, before tests/conftest.py chooses.
 
     Put those that share a deployment first, so that it need not run beside the others, and last what ends it.
     """
     for item in items:
-        if HERE in item.path.parents and item.path.parent != HERE / "commands":
+        if HERE in item.path.parents:
             item.add_marker(pytest.mark.slow)
     put_first(items, HERE, ends)
     put_first(items, HERE, lambda item: shares(item) and not ends(item))

@@ -181,7 +181,9 @@ def test_a_flood_of_strangers_does_not_touch_the_running_goal(start, observer, t
     executed = observer.status().executed
     observer.until(lambda: observer.status().executed > executed or observer.answer(0.01))
     assert observer.status().active_goal == goal
-    assert observer.status().rejected_streak == 0
+    observer.until(
+        lambda: observer.status().rejected_streak == 0 or observer.answer(0.01)
+    )  # its own may be late
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=90)
     assert np.load(tmp_path / "truth.npz")["goals"].tolist() == ["", goal]

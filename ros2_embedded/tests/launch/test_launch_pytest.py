@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 FUNCTION_SCOPE = """
 @pytest.fixture
 def dut():
@@ -184,6 +186,7 @@ def test_without_class(launch_service):
 """
 
 
+@pytest.mark.slow
 def test_tests_of_a_class_share_a_launch(user_tests: Any) -> None:
     output = user_tests.run(CLASS_SCOPE)
     assert user_tests.outcomes(output) == "13 passed", output
@@ -218,12 +221,14 @@ def test_two(context, launch_service):
 """
 
 
+@pytest.mark.slow
 def test_a_fixture_may_lie_in_another_file(user_tests: Any) -> None:
     (user_tests.folder / "conftest.py").write_text(CONFTEST)
     output = user_tests.run(USES_CONFTEST)
     assert user_tests.outcomes(output) == "2 passed", output
 
 
+@pytest.mark.slow
 def test_files_without_the_mark_load_no_launch(user_tests: Any) -> None:
     body = "import sys\n\n\ndef test_it():\n    assert 'launch' not in sys.modules\n"
     output = user_tests.run(body, header="")

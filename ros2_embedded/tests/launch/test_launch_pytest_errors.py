@@ -56,7 +56,7 @@ async def test_skips():
     ("scope", "expected"),
     [
         ("", "6 failed, 1 skipped"),
-        ("(scope='module')", "6 failed, 2 passed, 3 skipped"),
+        pytest.param("(scope='module')", "6 failed, 2 passed, 3 skipped", marks=pytest.mark.slow),
     ],
 )
 def test_failures_are_those_of_the_tests(user_tests: Any, scope: str, expected: str) -> None:
@@ -141,6 +141,7 @@ def test_without_fixture():
 """
 
 
+@pytest.mark.slow
 def test_misuse_is_told(user_tests: Any) -> None:
     output = user_tests.run(MISUSE)
     assert user_tests.outcomes(output) == "1 failed, 1 skipped, 1 warning, 5 errors", output
@@ -158,6 +159,7 @@ def test_misuse_is_told(user_tests: Any) -> None:
         assert told in output
 
 
+@pytest.mark.slow
 def test_a_mark_with_something_else_is_an_error(user_tests: Any) -> None:
     output = user_tests.run("@pytest.mark.launch(fixture='system')\ndef test_it():\n    pass\n")
     assert user_tests.outcomes(output) == "1 error", output
@@ -186,6 +188,7 @@ def test_two():
 """
 
 
+@pytest.mark.slow
 def test_one_service_runs_one_launch_at_a_time(user_tests: Any) -> None:
     output = user_tests.run(TWO_LAUNCHES)
     assert user_tests.outcomes(output) == "1 passed, 1 error", output

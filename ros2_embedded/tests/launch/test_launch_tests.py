@@ -136,6 +136,7 @@ def test_failures_are_told_with_what_the_processes_wrote(tmp_path: Path) -> None
     assert "exited with code 3" in results.read_text()
 
 
+@pytest.mark.slow
 def test_a_launch_that_ends_too_early_or_is_never_ready_fails(tmp_path: Path) -> None:
     ends = """
         def generate_test_description():
@@ -182,6 +183,7 @@ class TestArguments(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 def test_arguments_and_parameters(tmp_path: Path) -> None:
     path = str(write(tmp_path, ARGUMENTS))
     code, output = run(tmp_path, "ros2cli.cli", "test", path, "--show-args")

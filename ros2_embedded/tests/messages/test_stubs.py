@@ -36,6 +36,7 @@ Image().height = "x"
 """
 
 
+@pytest.mark.slow
 def test_a_type_checker_knows_the_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     api = pytest.importorskip("mypy.api")
     stubs = tmp_path / "stubs"

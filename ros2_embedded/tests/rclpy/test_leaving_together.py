@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-PEERS = 6
 PATIENCE_S = 60.0
 STALL_S = 9.0
 """[s] Zenoh waits for ten seconds, with the interpreter's lock held, and then goes on without a word."""
@@ -64,11 +63,12 @@ def end(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.timeout(6 * PATIENCE_S)
-def test_latched_publishers_are_taken_back_while_others_leave() -> None:
+@pytest.mark.parametrize("peers", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_latched_publishers_are_taken_back_while_others_leave(peers: int) -> None:
     """To take one back, Zenoh waits for a thread that may just be telling of another process's end."""
     changing = start(CHANGING, "changing")
     try:
-        for turn in range(PEERS):
+        for turn in range(peers):
             end(start(PEER, str(turn)))
         assert end(changing) == "0\n", "publishers that could not be taken back at once"
     finally:

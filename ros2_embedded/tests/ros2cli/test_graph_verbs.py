@@ -209,6 +209,7 @@ def test_service_list_type_and_call(robot):
     assert "'/nobody' is not available" in output
 
 
+@pytest.mark.slow
 def test_a_wrong_type_is_told_and_not_waited_for(robot):
     code, output = robot.run("service", "call", "/add", "std_srvs/srv/Trigger")
     assert code == 1
@@ -380,6 +381,7 @@ def test_unknown_names_are_one_line(robot):
         assert output.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_measures_waits_for_its_topic(ros2):
     measuring = ros2.start("topic", "bw", "/comes_late")
     assert measuring.stdout is not None

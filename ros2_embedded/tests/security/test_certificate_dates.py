@@ -116,6 +116,7 @@ def test_a_certificate_with_months_to_go_is_not_talked_about(keystore: Keystore)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_running_session_says_that_its_certificate_has_ended(keystore: Keystore) -> None:
     date_certificate(keystore, "robot", -DAY_S, 15.0)
     process = robot(keystore)

@@ -52,6 +52,7 @@ def test_an_operator_hears_and_commands_a_robot_of_another_machine(world: World)
     world.operator.stop()
 
 
+@pytest.mark.slow
 def test_fewer_pictures_leave_the_machine_than_are_made(world: World) -> None:
     there, here = (
         len([1 for told in heard.during(5.0) if "image" in told]) for heard in (world.operator, world.beside)
@@ -60,6 +61,7 @@ def test_fewer_pictures_leave_the_machine_than_are_made(world: World) -> None:
     assert here > 2 * there
 
 
+@pytest.mark.slow
 def test_a_robot_goes_on_without_its_cable_and_is_known_again_with_it(world: World) -> None:
     world.machines.cable(plugged=False)
     world.operator.during(1.0)

@@ -150,7 +150,13 @@ CLOSED = {
 }
 
 
-@pytest.mark.parametrize("environment", CLOSED.values(), ids=CLOSED)
+@pytest.mark.parametrize(
+    "environment",
+    [
+        pytest.param(value, marks=[] if name == "the defaults" else pytest.mark.slow, id=name)
+        for name, value in CLOSED.items()
+    ],
+)
 def test_another_machine_gets_nothing(
     machines: tuple[str, str], start: Callable[..., Victim], environment: dict[str, str]
 ) -> None:
@@ -173,6 +179,7 @@ def test_the_attack_works_where_nothing_stops_it(
     assert "attack" in victim.heard()
 
 
+@pytest.mark.slow
 def test_a_search_on_loopback_lets_nothing_in_from_elsewhere(
     machines: tuple[str, str], start: Callable[..., Victim]
 ) -> None:
@@ -323,6 +330,7 @@ def test_a_session_that_closes_leaves_no_socket_of_a_killed_one(start: Callable[
         closes.wait()
 
 
+@pytest.mark.slow
 def test_sessions_that_open_at_once_all_meet(start: Callable[..., Victim]) -> None:
     code = (
         "import sys, time, rclpy\nfrom rclpy.node import Node\n"

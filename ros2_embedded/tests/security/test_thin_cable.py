@@ -15,6 +15,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from network_machines import OPERATOR, PATIENCE_S, PEERS, PORT, ROBOT, Heard, Machines, opened
 
+pytestmark = pytest.mark.slow
+
 MOST_WAITING = 400_000
 """[bytes] before a stop: pictures of a third of a second."""
 

@@ -133,7 +133,7 @@ def test_a_killed_run_leaves_nothing_behind(tmp_path):
     assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_run_goes_on_and_ends_with_the_same_rows(tmp_path, whole):
     episode_log = tmp_path / "killed" / "rows.jsonl"
     process = started(words(tmp_path, "killed"))

@@ -266,7 +266,7 @@ def test_rows_of_another_model_of_ones_own_scene_are_not_gone_on_with(tmp_path):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_any_of_metaworlds_fifty_tasks_is_run_by_its_name(tmp_path):
     skill = write_skill(tmp_path)
     manifest = yaml.safe_load((skill / "rskill.yaml").read_text())

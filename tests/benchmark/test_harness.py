@@ -380,7 +380,7 @@ def test_no_more_missions_run_at_once_than_this_process_has_cores(tmp_path: Path
     assert str(CliRunner().invoke(app, words).exception) == "2 workers"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_long_attempt_is_not_forgotten_by_the_bridge(scene, shared) -> None:
     """The bridge drops the goal of a node that is silent for five seconds, which are 400 control steps."""
     steps = 440

@@ -114,7 +114,7 @@ def test_stop_all_works_while_the_console_itself_hangs(
     release(robots)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_who_is_not_stopped_is_named_and_one_robot_alone_has_one_button(
     page: Page, robots: list[Robot]
 ) -> None:

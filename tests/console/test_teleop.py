@@ -205,7 +205,7 @@ def press(page: Page, button: int, down: bool) -> None:
     page.evaluate("([button, down]) => { window.pad.buttons[button].pressed = down }", [button, down])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_gamepad_moves_the_arm_while_its_shoulder_button_is_held_and_its_b_button_stops_it(
     page: Page, operator: Operator, watcher: Watcher
 ) -> None:

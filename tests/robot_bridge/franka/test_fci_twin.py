@@ -114,7 +114,7 @@ def test_an_address_without_an_arm_is_named(twin: TwinProcess) -> None:
         connect("127.250.250.250")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_home_and_then_actions_move_the_twin(arm: ArmProcess, twin: TwinProcess, scene_with: Scenes) -> None:
     away = START + np.array([0.3, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0])
     lead(arm, away - arm.read().positions, 2.0)

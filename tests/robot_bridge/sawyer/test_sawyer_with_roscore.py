@@ -83,7 +83,7 @@ def joints(seen: dict[str, dict[str, float]]) -> list[float]:
     return [seen.get("joints", {}).get(f"right_j{number}", np.inf) for number in range(7)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_motion_goes_on_without_the_master_and_others_find_the_arm_when_it_is_back(
     roscore: Roscore, twin: TwinProcess, arm: ArmProcess
 ) -> None:

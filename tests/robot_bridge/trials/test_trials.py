@@ -171,7 +171,7 @@ def led(world: TwinWorld, job: EpisodeJob, befalls: Callable[[], object] | None)
     return replace(EpisodeRow.lost(job), success=True, steps=world.steps)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_trial_that_the_arm_ends_leaves_its_row_and_the_next_one_is_tried(
     trial_scene: DeployScene, twin: CommandedTwin
 ) -> None:

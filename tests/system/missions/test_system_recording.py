@@ -156,7 +156,7 @@ def other_bridge() -> Iterator[None]:
         process.wait(30)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_replay_goes_where_the_recording_went_beside_a_deployment(run: Path) -> None:
     """Not exactly: the recording began when the hand had been driven home, the replay begins as after a reset."""
     dataset = run / "recording" / "dataset"
@@ -224,7 +224,7 @@ def test_an_operator_begins_ends_and_judges_an_episode(fake_scene: Path, tmp_pat
     assert episode["length"] > 5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_recorder_loses_less_than_a_second_and_is_started_again(
     fake_scene: Path, tmp_path: Path
 ) -> None:

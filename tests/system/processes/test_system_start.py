@@ -22,7 +22,7 @@ def test_a_broken_manifest_names_file_line_and_field(tmp_path):
     assert "Traceback" not in stack.output
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_scene_that_a_skill_does_not_fit_is_refused_with_its_fix(tmp_path):
     skill = Path(write_skill(tmp_path, "tall"))
     manifest = skill / "rskill.yaml"

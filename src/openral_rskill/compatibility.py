@@ -8,7 +8,7 @@ from openral_core.manifest import RSkillManifest
 from openral_core.manifest.family_rules import family_rule
 from openral_core.robot import RobotDescription, load_robot
 from openral_core.scene import DeployScene
-from openral_rskill.checks import Finding, action, embodiment, meaning, observation, package, require
+from openral_rskill.checks import Finding, action, action_semantics, embodiment, observation, package, require
 from openral_rskill.registry import RSkillPackage
 
 __all__ = ["Finding", "match", "package_findings", "require"]
@@ -47,7 +47,10 @@ def match(
         findings += embodiment.control_mode(manifest, robot, scene)
         findings += [observation.state(manifest, robot), *embodiment.bindings(manifest, robot)]
         findings += embodiment.joint_order(manifest, robot)
-        findings += [*action.action(manifest, scene), *meaning.meaning(manifest, robot, scene)]
+        findings += [
+            *action.action(manifest, scene),
+            *action_semantics.action_semantics(manifest, robot, scene),
+        ]
         findings += action.rate(manifest, scene, lockstep)
         findings += [*embodiment.starting_pose(manifest, robot), *embodiment.envelope(manifest, robot, scene)]
     findings += package_findings(manifest, folder=folder, accept_noncommercial=accept_noncommercial)

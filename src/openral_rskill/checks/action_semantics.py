@@ -23,7 +23,9 @@ OF_THE_HAND = ("tool", "tool0", "tcp", "ee", "eef", "end_effector", "hand", "gri
 """Usual names of frames that turn with the hand, beside those of the robot's own."""
 
 
-def meaning(manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene) -> Iterator[Finding]:
+def action_semantics(
+    manifest: RSkillManifest, robot: RobotDescription, scene: DeployScene
+) -> Iterator[Finding]:
     """Check frame and mode of the numbers, the direction of the gripper, and the order, as far as they are stated."""
     contract = manifest.action_contract
     representation = (contract.representation if contract else None) or scene.action.representation
